@@ -1,5 +1,6 @@
-// A gateway tells the far one what its host has done, for flows with modes that need it (CONFIRM,
-// docs/stp.md section 14). A CONFIRM holds states, not events, so only the newest matters.
+// The CONFIRM frames of one stream (docs/stp.md section 14). Each gateway tells the other what its
+// host has done, if a mode of the flow needs it. A CONFIRM holds states instead of events, so only
+// the newest one matters.
 #pragma once
 
 #include <algorithm>
@@ -13,16 +14,16 @@ namespace satrelay::stp {
 class ConfirmationExchange {
  public:
   // --- to the peer
-  // False if the confirmation equals the last one.
+  // Sets our confirmation. Returns false if it equals the last one.
   bool say(const Confirmation& confirmation) {
     if (confirmation == ours()) return false;
     state().ours = confirmation;
     return true;
   }
   const Confirmation& ours() const { return state_ ? state_->ours : kNothing; }
-  // Numbers the stream's CONFIRM frames, from 1 on.
+  // Returns the sequence number of the CONFIRM that is sent now, counted from 1 per stream.
   std::uint64_t on_sent() { return ++state().sent; }
-  // Whether no other frame was sent after the frame `sequence`.
+  // Whether no CONFIRM was sent after the one with the number `sequence`.
   bool is_newest(std::uint64_t sequence) const { return sequence == sent(); }
   void on_acknowledged(std::uint64_t sequence) {
     if (state_) state_->acknowledged = std::max(state_->acknowledged, sequence);
@@ -30,7 +31,8 @@ class ConfirmationExchange {
   bool all_acknowledged() const { return !state_ || state_->acknowledged == state_->sent; }
 
   // --- from the peer
-  // False if the frame is older than the newest one, or tells nothing new.
+  // Merges a CONFIRM of the peer. Returns false if it is older than the newest one, or changes
+  // nothing.
   bool hear(std::uint64_t sequence, const Confirmation& confirmation) {
     if (sequence == 0 || (state_ && sequence <= state_->heard)) return false;
     state().heard = sequence;
@@ -65,7 +67,8 @@ class ConfirmationExchange {
     return *state_;
   }
   std::uint64_t sent() const { return state_ ? state_->sent : 0; }
-  std::unique_ptr<State> state_;  // few streams have one: the modes of most flows need none
+  // Nullptr for most streams, as the modes of most flows need no CONFIRM.
+  std::unique_ptr<State> state_;
 };
 
 }  // namespace satrelay::stp

@@ -1,6 +1,6 @@
-// Further copies of bytes that were lost again and again: which bytes, and when the copies are due.
-// Copies follow each other at a distance, so that one burst of losses does not drop all of them. A
-// copy that finds no room here is not made: it would only have saved a round trip.
+// Further copies of bytes that were lost repeatedly: which bytes, and when the copies are due. The
+// copies are sent at intervals, so that one burst of losses does not drop all of them. If the queue
+// is full, a copy is not made: it would only have saved a round trip.
 #pragma once
 
 #include <array>
@@ -22,12 +22,13 @@ class CopyQueue {
     std::uint32_t stream = 0;  // slot in the stream table
     std::uint16_t generation = 0;
     std::uint16_t length = 0;
-    unsigned more = 0;  // copies after this one
+    unsigned more = 0;  // number of copies to send after this one
     Instant due;
   };
 
-  // The number of further copies for bytes that were lost so often. Such losses are rare, so the
-  // copies cost little. They spare the stream the memory to wait for another retransmission.
+  // The number of further copies for bytes that were lost `times_lost` times. Such losses are rare,
+  // so the copies cost little. They save the memory that the stream would need while it waits for
+  // another retransmission.
   static unsigned copies(unsigned times_lost) {
     return times_lost < 3 ? 0 : times_lost == 3 ? 1 : 3;
   }

@@ -1,8 +1,8 @@
-// The frames that the next packets must carry, other than bytes of streams: a list of streams for
-// each kind. A frame is written from the state that its stream has then.
+// The frames other than stream data that the next packets must carry: a list of streams for each
+// kind of frame. A frame is written from the state that its stream has at that time.
 //
-// CONFIRMs leave no more often than packets are reported. A peer does not record a packet that
-// names a stream before its OPEN. So a CONFIRM waits for the OPEN.
+// CONFIRMs are sent no more often than packets are reported. A peer does not acknowledge a packet
+// that names a stream before its OPEN, so a CONFIRM waits for the OPEN.
 #pragma once
 
 #include <cstdint>
@@ -16,16 +16,17 @@ class DueFrames {
  public:
   OpenList& opens() { return opens_; }
   const OpenList& opens() const { return opens_; }
-  FinList& fins() { return fins_; }  // FINs that no byte can carry
+  FinList& fins() { return fins_; }  // FINs that cannot be sent with data
   const FinList& fins() const { return fins_; }
   const ResetList& resets() const { return resets_; }
   const CreditList& credits() const { return credits_; }
   ConfirmList& confirms() { return confirms_; }
-  ConfirmList& questions() { return questions_; }  // CONFIRMs with only a question or an answer
+  // CONFIRMs that hold only a question or an answer.
+  ConfirmList& questions() { return questions_; }
 
-  // An OPEN is due: the stream is new, or the last OPEN was lost.
+  // Requests an OPEN, as the stream is new, or the last OPEN was lost.
   void owe_open(Stream& stream);
-  // The OPEN is in a packet, or has arrived after all.
+  // Ends the request, as the OPEN is in a packet, or an earlier one has arrived after all.
   void on_open_left(Stream& stream);
   void owe_reset(Stream& stream) {
     stream.reset_due = true;
@@ -35,14 +36,14 @@ class DueFrames {
     stream.reset_due = false;
     resets_.remove(stream);
   }
-  // A STREAM_CREDIT is due. Very many idle streams may need a frame at once. They shall stay as
-  // small as they are.
+  // Requests a STREAM_CREDIT. Very many idle streams may need one at once, so an idle stream frees
+  // the memory for it right afterwards.
   void owe_credit(Stream& stream);
   void on_credit_left(Stream& stream);
 
-  // Our host has this state.
+  // Sets the state of our host that CONFIRM tells the peer.
   void confirm(Stream& stream, const Confirmation& confirmation, Instant now);
-  // A CONFIRM is due: it is new, or the last one was lost.
+  // Requests a CONFIRM, as the state is new, or the last CONFIRM was lost.
   enum class News : std::uint8_t { kState, kQuestion };
   void owe_confirmation(Stream& stream, News news);
   bool confirmations_due(Instant now) const { return now >= next_confirm(); }
@@ -51,10 +52,10 @@ class DueFrames {
     return questions_.empty() ? Instant::never() : later(next_confirm_, next_question_);
   }
   void on_all_confirmed(Duration interval, Instant now) { next_confirm_ = now + interval; }
-  // Questions are left, and must wait.
+  // Postpones CONFIRMs with only questions, which are left over.
   void deferred_questions(Instant until) { next_question_ = until; }
 
-  // Nothing of the stream is due any more.
+  // Ends all requests of the stream.
   void forget(Stream& stream);
 
  private:
@@ -69,7 +70,7 @@ class DueFrames {
   ConfirmList confirms_;
   ConfirmList questions_;
   Instant next_confirm_;
-  Instant next_question_;  // questions alone wait until then
+  Instant next_question_;  // CONFIRMs with only questions wait until then
 };
 
 }  // namespace satrelay::stp

@@ -1,4 +1,4 @@
-// The bytes of a stream that must be sent again, in one set for each count of losses.
+// The bytes of a stream that must be retransmitted, in one set for each number of losses.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,8 @@ namespace satrelay::stp {
 
 class LostRanges {
  public:
-  static constexpr unsigned kMaxLosses = 4;  // also counts bytes that were lost more often
+  // The last set also holds bytes that were lost more often.
+  static constexpr unsigned kMaxLosses = 4;
   struct Piece {
     Range range;
     unsigned losses = 0;
@@ -23,8 +24,8 @@ class LostRanges {
     return !by_losses_ || std::all_of(by_losses_->begin(), by_losses_->end(),
                                       [](const RangeSet& set) { return set.empty(); });
   }
-  // The first of the bytes that were lost most often, since they hold back the others. Requires
-  // one.
+  // The first of those bytes that were lost most often, since these delay the reader. The object
+  // must not be empty.
   Piece first() const {
     SATRELAY_CHECK(by_losses_ != nullptr);
     const Sets& sets = *by_losses_;
@@ -33,7 +34,8 @@ class LostRanges {
     SATRELAY_CHECK(!sets[losses - 1].empty());
     return {sets[losses - 1].ranges().front(), losses};
   }
-  // [begin, end), not empty, was lost for the `losses`th time, 1 to kMaxLosses.
+  // Adds [begin, end), which must not be empty, as lost for the `losses`th time. `losses` is 1 to
+  // kMaxLosses.
   void insert(std::uint64_t begin, std::uint64_t end, unsigned losses) {
     if (!by_losses_) by_losses_ = std::make_unique<Sets>();
     (*by_losses_)[losses - 1].insert(begin, end);
@@ -44,14 +46,14 @@ class LostRanges {
       if (!set.empty()) set.erase(begin, end);
     }
   }
-  // The cost of the edits of the sets (RangeSet).
+  // How many ranges were moved by edits of the sets, as in RangeSet.
   std::uint64_t moved() const {
     std::uint64_t moved = 0;
     if (!by_losses_) return 0;
     for (const RangeSet& set : *by_losses_) moved += set.moved();
     return moved;
   }
-  // Frees the memory if no bytes are lost any more, and forgets the cost of edits.
+  // Frees the memory and resets moved(), if no bytes are lost any more.
   void trim() {
     if (empty()) by_losses_.reset();
   }
@@ -64,7 +66,8 @@ class LostRanges {
 
  private:
   using Sets = std::array<RangeSet, kMaxLosses>;
-  std::unique_ptr<Sets> by_losses_;  // allocated with the first loss
+  // A set for each number of losses; allocated for the first loss.
+  std::unique_ptr<Sets> by_losses_;
 };
 
 }  // namespace satrelay::stp

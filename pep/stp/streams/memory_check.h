@@ -1,5 +1,5 @@
-// When the streams look for memory again. The arena has other users, which do not announce freed
-// blocks.
+// Decides when the streams check again for free memory. The arena has other users, which do not
+// announce the blocks that they free.
 #pragma once
 
 #include "pep/base/time.h"
@@ -8,15 +8,16 @@ namespace satrelay::stp {
 
 class MemoryCheck {
  public:
-  // `interval`: between two looks.
+  // `interval` is the time between two checks.
   explicit MemoryCheck(Duration interval) : interval_(interval) {}
 
   Instant next() const { return next_; }
-  // Memory is short.
+  // Plans a check, as memory is short.
   void plan(Instant now) {
     if (next_.is_never()) next_ = now + interval_;
   }
-  // A look begins. It plans the next one if memory is still short: at once if some was free.
+  // A check begins. If memory is still short afterwards, the caller plans the next check. It does
+  // so at once if this check has found free memory.
   void begin() { next_ = Instant::never(); }
   void plan_at_once(Instant now) { next_ = now; }
 

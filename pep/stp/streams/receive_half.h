@@ -1,4 +1,4 @@
-// The receiving direction of one stream: order, credit and the end of the stream.
+// The receiving direction of one stream: the order of its bytes, its credit, and its end.
 #pragma once
 
 #include <algorithm>
@@ -15,38 +15,43 @@ namespace satrelay::stp {
 class ReceiveHalf {
  public:
   static constexpr std::uint64_t kUnknown = ~std::uint64_t{0};
-  // The limit of each stream allows one piece beyond a gap for so many bytes
-  // (Reassembler::has_place()). At 10% loss a gap comes with each 14 KB.
+  // The limit of each stream allows one piece beyond a gap for each 8 KiB
+  // (Reassembler::has_place()). At a loss of 10%, there is one gap in 14 KB.
   static constexpr std::uint32_t kBytesAPiece = 8192;
 
   explicit ReceiveHalf(Arena& arena) : bytes_(arena, kBytesAPiece) {}
 
-  // Takes a reserve in which bytes always find room (BlockRing), for a stream that begins.
+  // Takes a reserve of memory (BlockRing) for a new stream. Bytes within the reserve can always be
+  // stored.
   [[nodiscard]] bool own() { return bytes_.own(); }
   void disown() { bytes_.disown(); }
 
   const Reassembler& bytes() const { return bytes_; }
-  std::uint64_t charged() const { return charged_; }  // lane credit that the peer has spent here
+  // Lane credit that the peer has used for this stream.
+  std::uint64_t charged() const { return charged_; }
   std::uint64_t consumed() const { return bytes_.consumed(); }
-  std::uint64_t granted() const { return granted_; }  // the most that the peer may send
-  std::uint64_t told() const { return told_; }  // the limit in the last STREAM_CREDIT; 0: none yet
+  std::uint64_t granted() const { return granted_; }  // the highest offset that the peer may send
+  // The limit in the last STREAM_CREDIT; 0: none was sent.
+  std::uint64_t told() const { return told_; }
   std::uint64_t final_size() const { return final_size_; }
   bool final_known() const { return final_size_ != kUnknown; }
   bool complete() const { return final_known() && bytes_.in_order_end() == final_size_; }
   bool drained() const { return final_known() && bytes_.consumed() == final_size_; }
 
-  // The limit that HELLO has promised for every stream.
+  // Grants the limit that our HELLO has promised for every stream.
   void promise(std::uint64_t limit) { granted_ = limit; }
-  // A STREAM_CREDIT leaves with this limit; it is never lowered. Returns the limit to send.
+  // Grants the limit of a STREAM_CREDIT that is sent now. A limit is never lowered. Returns the
+  // limit to send.
   std::uint64_t tell(std::uint64_t limit) {
     told_ = std::max(told_, limit);
     granted_ = std::max(granted_, told_);
     told_at_ = bytes_.consumed();
     return told_;
   }
-  // Bytes that the reader has taken since the last STREAM_CREDIT.
+  // Bytes that the reader has consumed since the last STREAM_CREDIT.
   std::uint64_t consumed_since_told() const { return bytes_.consumed() - told_at_; }
-  // Whether data that ends at `end`, or the end of the stream itself, contradicts what is known.
+  // Whether data up to `end`, with or without a FIN there, contradicts earlier data or an earlier
+  // FIN.
   bool contradicts(std::uint64_t end, bool fin) const {
     return (final_known() && (end > final_size_ || (fin && end != final_size_))) ||
            (fin && end < charged_);
@@ -62,29 +67,29 @@ class ReceiveHalf {
 
   struct Stored {
     std::size_t bytes = 0;   // new bytes
-    bool all = false;        // every byte of the range is held, or was consumed already
+    bool all = false;        // every byte of the range is stored, or was already consumed
     bool scattered = false;  // not stored, as the stream would have too many pieces
   };
-  // Bytes out of order leave `reserve_blocks` of the arena to bytes in order. Without those nothing
-  // could ever be consumed.
+  // Stores bytes. Bytes out of order must leave `reserve_blocks` blocks of the arena to bytes in
+  // order. Without these blocks no bytes could ever be consumed.
   [[nodiscard]] Stored store(std::uint64_t offset, ConstBytes bytes, std::size_t reserve_blocks);
   void consume(std::uint64_t count, Instant now) {
     bytes_.consume(count);
     pace().drain.on_taken(count, bytes_.readable(), now);
   }
-  // Bytes that the reader has taken in about the last period (RecentCount).
+  // Bytes that the reader has consumed in about the last period (RecentCount).
   RecentCount& taken() { return pace().taken; }
-  // How far beyond the consumed bytes the peer should be allowed to send: at most `limit`.
+  // How far beyond the consumed bytes the peer should be allowed to send; at most `limit`.
   std::uint64_t window(std::uint64_t limit, Duration ahead, Instant now) {
     return pace_ ? pace_->drain.window(limit, ahead, now) : limit;
   }
-  // Drops all bytes and the reserve. The counts stay.
+  // Frees all bytes and the reserve. The counts stay.
   void drop_memory() {
     bytes_.reset();
     bytes_.disown();
   }
   void reset();
-  // As in Reassembler. Also forgets the reader's pace, if the reader has read all there was.
+  // Frees memory as Reassembler does, and also the reader's pace if no bytes are left to read.
   void trim() {
     bytes_.trim();
     if (bytes_.readable() == 0) pace_.reset();
@@ -107,13 +112,13 @@ class ReceiveHalf {
     return *pace_;
   }
 
-  std::unique_ptr<Pace> pace_;  // allocated when the reader first reads
+  std::unique_ptr<Pace> pace_;  // allocated when the reader first consumes bytes
   std::uint64_t charged_ = 0;
   std::uint64_t granted_ = 0;
   std::uint64_t told_ = 0;
   std::uint64_t told_at_ = 0;  // consumed bytes at the last STREAM_CREDIT
   std::uint64_t final_size_ = kUnknown;
-  // Last, so that members behind a ReceiveHalf can use its tail padding.
+  // The last member, so that members after a ReceiveHalf can use its tail padding.
   [[no_unique_address]] Reassembler bytes_;
 };
 

@@ -25,7 +25,7 @@ void ReceivingSide::update_credit(Instant now) {
   credit_.look_at_memory();
 }
 
-// Streams that still go by what HELLO promised need a STREAM_CREDIT now.
+// Requests a STREAM_CREDIT for the streams that still use the limit of HELLO.
 void ReceivingSide::go_on() {
   parts_.set.visit_open(first_credits_, [&](Stream& stream) {
     const bool unknown = stream.receive.told() == 0 && stream.receive.consumed() > 0;

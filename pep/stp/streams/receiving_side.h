@@ -1,8 +1,7 @@
-// The streams as their readers and the peer's writers see them: bytes that the relay takes, and the
-// credit that this brings the peer.
+// The receiving side of all streams. The relay consumes bytes here, and the peer gets new credit
+// for them.
 //
-// `reach`: the time until credit that is granted now brings bytes, a round trip and a feedback
-// interval.
+// `reach` is the time until new credit brings new bytes: a round trip and a feedback interval.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +20,7 @@ namespace satrelay::stp {
 
 class ReceivingSide {
  public:
-  // The other parts of Streams that this one uses. They outlive it.
+  // The other parts of Streams that this one uses. They must outlive it.
   struct Parts {
     StreamSet& set;
     DueFrames& due;
@@ -29,11 +28,11 @@ class ReceivingSide {
     Arena& arena;
   };
 
-  // `promised`: the lane's credit that our HELLO grants.
+  // `promised`: the credit for the lane that our HELLO grants.
   ReceivingSide(const ReceiveCredit::Limits& limits, const Parts& parts, std::uint64_t promised)
       : parts_(parts), stream_limit_(limits.stream), credit_(limits, parts.arena, promised) {}
 
-  // The peer is established.
+  // To be called when the peer is established.
   void start(Instant now) {
     if (credit_.is_short()) parts_.memory_check.plan(now);
   }
@@ -43,14 +42,16 @@ class ReceivingSide {
   void begin(Stream& stream) { stream.receive.promise(stream_limit_); }
   void consume(Stream& stream, std::uint64_t count, Duration reach, Instant now);
   void set_reader_needs(Stream& stream, std::uint64_t bytes, Instant now);
-  // A STREAM_CREDIT leaves. Returns its limit, which holds from now on.
+  // Returns the limit for a STREAM_CREDIT that is sent now, and grants it.
   std::uint64_t tell_credit(Stream& stream, Duration reach, Instant now);
-  // A report leaves. Checks which other credit is worth a frame.
+  // To be called when a report is sent. Updates the limit of START_CREDIT and the credit of the
+  // lane.
   void update_credit(Instant now);
-  // Blocks that bytes out of order must leave to bytes in order.
+  // Number of arena blocks that bytes out of order must leave to bytes in order.
   std::size_t reserve_blocks() const { return parts_.arena.attainable_blocks() / 32 + 1; }
 
-  // Very many streams may need a STREAM_CREDIT at once. go_on() grants some.
+  // Whether streams still have to be given a STREAM_CREDIT. Very many streams may need one at once,
+  // and each call of go_on() visits some of them.
   bool work_waits() const { return first_credits_.active(); }
   void go_on();
 
@@ -62,7 +63,7 @@ class ReceivingSide {
   Parts parts_;
   std::uint64_t stream_limit_;
   ReceiveCredit credit_;
-  IncrementalScan first_credits_;  // gives STREAM_CREDIT to streams that need one now
+  IncrementalScan first_credits_;  // finds the streams that need a STREAM_CREDIT now
 };
 
 }  // namespace satrelay::stp

@@ -1,5 +1,5 @@
-// The streams of sessions that are over. Their memory is freed some at a time, as there may be very
-// many streams. The present session cannot reach them.
+// The streams of associations that have ended. There may be very many of them, so each call frees
+// the memory of some. The current association cannot reach them.
 #pragma once
 
 #include <cstddef>
@@ -15,16 +15,16 @@ namespace satrelay::stp {
 
 class RetiredStreams {
  public:
-  // From this number of retired sessions on, no new session begins until one is freed.
+  // If this many ended associations still hold streams, no new session begins.
   static constexpr std::size_t kMost = 4;
   static constexpr std::size_t kStreamsPerStep = 64;
-  // Arena blocks, in bytes. The last stream of a step may exceed this.
+  // Most bytes of arena blocks that one step frees. The last stream of a step may exceed this.
   static constexpr std::uint64_t kBytesPerStep = 1U << 20;
 
   bool empty() const { return sessions_.empty(); }
   bool full() const { return sessions_.size() >= kMost; }
   void add(StreamTable streams, StreamSchedule schedule) {
-    schedule.pause(true);  // its hosts do not wait any more
+    schedule.pause(true);  // the hosts of these streams do not wait any more
     sessions_.push_back(std::make_unique<Session>(std::move(streams), std::move(schedule)));
   }
   void add_held(BlocksHeld& held) const {
@@ -50,7 +50,7 @@ class RetiredStreams {
 
  private:
   using Session = std::pair<StreamTable, StreamSchedule>;
-  std::vector<std::unique_ptr<Session>> sessions_;  // the oldest first
+  std::vector<std::unique_ptr<Session>> sessions_;  // oldest first
 };
 
 }  // namespace satrelay::stp

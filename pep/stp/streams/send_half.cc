@@ -49,9 +49,9 @@ void SendHalf::on_acknowledged(std::uint64_t offset, std::uint64_t length, bool 
   queue_.release_below(release);
 }
 
-// Bytes that have arrived are never sent again, so their memory is freed. It does not wait for lost
-// bytes before them: at 10% loss that would be three round trips of the whole rate. Only blocks
-// that the newest piece touches can have become whole.
+// Frees the memory of bytes that have arrived, as they are never retransmitted. Memory is freed
+// even if bytes before them are lost: to wait for these bytes would cost three round trips at the
+// whole rate, at a loss of 10%. Only blocks that the newest piece touches can have become free.
 void SendHalf::forget_around(std::uint64_t begin, std::uint64_t end) {
   const Range whole = acknowledged_.ranges()[acknowledged_.first_ending_after(begin)];
   const std::uint64_t block = queue_.arena().block_size();

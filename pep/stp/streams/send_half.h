@@ -1,5 +1,5 @@
-// The sending direction of one stream: what is stored, sent, acknowledged and lost. It knows
-// offsets only. pep/stp/packets decides which packets carry the bytes.
+// The sending direction of one stream: which bytes are stored, sent, acknowledged and lost. This
+// class knows only offsets. pep/stp/packets decides which packets carry the bytes.
 #pragma once
 
 #include <algorithm>
@@ -16,15 +16,16 @@ class SendHalf {
  public:
   explicit SendHalf(Arena& arena) : queue_(arena) {}
 
-  // Takes a reserve that can always be written to (BlockRing), for a stream that begins.
+  // Takes a reserve of memory (BlockRing) for a new stream. Bytes that fit into the reserve can
+  // always be written.
   [[nodiscard]] bool own() { return queue_.own(); }
   void disown() { queue_.disown(); }
   bool has_reserve() const { return queue_.has_reserve(); }
 
   // --- the writer
-  // Exactly what write() takes: up to `limit` stored bytes, and no more than there is room for.
-  // There is room in the reserve, and in the arena as far as `promised` bytes are kept for the
-  // other direction.
+  // How many bytes write() would store now. At most `limit` bytes are stored. Free blocks of the
+  // arena count, except for the blocks that `promised` bytes of the other direction need. Free
+  // memory of the reserve always counts.
   std::uint64_t room(std::uint64_t limit, std::uint64_t promised) const;
   [[nodiscard]] std::size_t write(ConstBytes bytes, std::uint64_t limit, std::uint64_t promised) {
     const std::uint64_t allowed = room(limit, promised);
@@ -36,12 +37,13 @@ class SendHalf {
 
   // --- the scheduler
   std::uint64_t unsent() const { return queue_.end() - sent_; }
-  std::uint64_t sent() const { return sent_; }  // also the direction's final size, if it ended now
+  std::uint64_t sent() const { return sent_; }  // also the final size if the stream ended now
   std::uint64_t stored() const { return queue_.size(); }
   std::uint64_t unacknowledged() const { return queue_.size() - acknowledged_.total(); }
-  // The FIN must leave, and no new byte can carry it.
+  // Whether the FIN must be sent without data, as all data has been sent.
   bool fin_due() const { return fin_ == Fin::kPending && unsent() == 0; }
-  // `start`: the limit of streams without a STREAM_CREDIT (start_credit.h).
+  // Bytes that may still be sent. `start` is the limit of streams that got no STREAM_CREDIT
+  // (start_credit.h).
   std::uint64_t credit(std::uint64_t start) const {
     const std::uint64_t limit = std::max(limit_, start);
     return limit > sent_ ? limit - sent_ : 0;
@@ -51,21 +53,22 @@ class SendHalf {
   }
   bool has_lost() const { return !lost_.empty(); }
   LostRanges::Piece first_lost() const { return lost_.first(); }
-  // Whether no byte of a range that was sent is known to have arrived. For an empty range: whether
-  // the FIN is not known to have arrived.
+  // Whether a copy of a sent range is still useful: no byte of the range is acknowledged. An empty
+  // range stands for the FIN.
   bool wants_copy(std::uint64_t offset, std::uint64_t length) const;
 
-  // Copies [offset, offset + out.size()) and marks it as sent. True if the FIN leaves with it.
+  // Copies [offset, offset + out.size()) to `out`, and marks it as sent. Returns true if the packet
+  // must carry the FIN, too.
   bool take(std::uint64_t offset, MutableBytes out);
 
   // --- feedback. `fin`: whether the packet carried the FIN at the end of the range. A range that
-  // this stream has not sent belonged to an earlier stream in the same slot
-  // (SentItem::generation()). A peer that leaves a packet unreported for very long can cause that.
-  // Such a range is ignored.
+  // `fin`: the packet carried the FIN at the end of the range. A range that this stream has not
+  // sent is ignored: it belonged to an earlier stream in the same slot (SentItem::generation()).
+  // This happens if the peer leaves a packet unreported for very long.
   void on_acknowledged(std::uint64_t offset, std::uint64_t length, bool fin);
-  // The range was lost for the `losses`th time, counted up to LostRanges::kMaxLosses.
+  // The range was lost for the `losses`th time. `losses` is at most LostRanges::kMaxLosses.
   void on_lost(std::uint64_t offset, std::uint64_t length, bool fin, unsigned losses);
-  // All bytes and the FIN were acknowledged.
+  // Whether the peer has acknowledged all bytes and the FIN.
   bool done() const { return fin_ == Fin::kAcknowledged && queue_.empty(); }
 
   void reset();
@@ -75,9 +78,9 @@ class SendHalf {
     acknowledged_.trim();
     lost_.trim();
   }
-  // The cost of the edits of the sets (RangeSet).
+  // How many ranges were moved by edits of the sets, as in RangeSet.
   std::uint64_t moved() const { return acknowledged_.moved() + lost_.moved(); }
-  std::size_t blocks_held() const { return queue_.blocks_held(); }  // counted anew
+  std::size_t blocks_held() const { return queue_.blocks_held(); }  // counts the blocks one by one
 
   void image(Image& image) { image(queue_, sent_, limit_, acknowledged_, lost_, fin_); }
 
@@ -91,9 +94,9 @@ class SendHalf {
 
   ByteQueue queue_;
   std::uint64_t sent_ = 0;
-  std::uint64_t limit_ = 0;  // absolute credit from the peer
-  RangeSet acknowledged_;    // above queue_.begin()
-  LostRanges lost_;          // bytes to send again
+  std::uint64_t limit_ = 0;  // highest offset that STREAM_CREDIT allows
+  RangeSet acknowledged_;    // acknowledged ranges above queue_.begin()
+  LostRanges lost_;          // bytes to retransmit
   Fin fin_ = Fin::kOpen;
 };
 

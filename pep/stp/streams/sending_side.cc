@@ -5,9 +5,9 @@
 namespace satrelay::stp {
 namespace {
 
-// The most streams waiting for the lane's credit that are woken at a time.
+// Most streams waiting for the lane's credit that are woken in one call.
 constexpr int kMostWoken = 16;
-// A stream with at most so many bytes left is near its end. Unit: bytes.
+// A stream with at most this many bytes left is near its end.
 constexpr std::uint64_t kTail = 64 * 1024;
 
 }  // namespace
@@ -50,7 +50,7 @@ bool SendingSide::write_whole(Stream& stream, std::span<const ConstBytes> parts,
   }
   for (const ConstBytes part : parts) {
     const std::size_t stored = stream.send.write(part, stream_limit_, kept_for_receiving());
-    // room() is exact. If bytes were left out, the far side would misread all bytes behind them.
+    // room() is exact. If bytes were left out, the far side would misread all later bytes.
     SATRELAY_CHECK(stored == part.size());
   }
   on_written(stream, now);
@@ -89,7 +89,7 @@ void SendingSide::finish(Stream& stream) {
 
 void SendingSide::mark_blocked(Stream& stream, Instant now) {
   stream.blocked = true;
-  // Acknowledgments of its own bytes wake a stream, unless it lacks blocks of the arena.
+  // A stream is woken when its own bytes are acknowledged, unless it lacks blocks of the arena.
   const std::uint64_t stored = stream.send.stored();
   if (stored >= stream_limit_ || room(stream) >= stream_limit_ - stored) {
     return;
@@ -99,9 +99,10 @@ void SendingSide::mark_blocked(Stream& stream, Instant now) {
 }
 
 bool SendingSide::wake_memory_waiters() {
-  // The most writers that are looked at in one call.
+  // Most writers that are checked in one call.
   constexpr std::size_t kMostLookedAt = 64;
-  // Visits each waiter once, in order. Streams still without room go to the end of the list.
+  // Checks each waiting stream at most once, in order. Streams still without enough free space go
+  // to the end of the list.
   Stream* const last = memory_waiters_.back();
   bool any_had_room = false;
   bool all = false;
@@ -117,7 +118,7 @@ bool SendingSide::wake_memory_waiters() {
       memory_waiters_.push_back(stream);
     }
   }
-  // If so many found no room, the others would find none either.
+  // If none of the checked writers found enough space, the others would not find it either.
   return any_had_room && !all;
 }
 
@@ -150,7 +151,7 @@ void SendingSide::update_active(Stream& stream) {
   credit_.keep_share(stream, is_open && (has_bytes || !stream.send.finished()));
   const bool wants = is_open && credit_.own(stream) > 0 &&
                      (has_bytes || (stream.ready && !stream.blocked && !stream.send.finished()));
-  // If no stream has credit of the lane left, the stream stays in the schedule.
+  // If the lane has no credit at all, the stream stays in the schedule.
   const bool waits = wants && credit_.any() && credit_.of_lane(stream) == 0;
   schedule_.set_new(stream, wants && !waits);
   waits ? lane_waiters_.push_back(stream) : lane_waiters_.remove(stream);
@@ -166,13 +167,13 @@ bool SendingSide::on_acknowledged(Stream& stream, Instant now) {
     parts_.events.notify(stream, &Stream::Pending::delivered);
     return true;
   }
-  // Bytes were in flight when the stream fell quiet, and sending them again has heated it since.
+  // Bytes were unacknowledged when the stream became idle, so cool() could not free everything.
   if (stream.quiet && stream.send.stored() == 0) cool(stream);
   if (!stream.blocked) return false;
   if (has_room(stream)) {
     unblock(stream);
   } else {
-    // Possibly nothing is in flight that could wake the stream, and now the arena is full.
+    // Perhaps no byte is in flight that could wake the stream, and now the arena is full.
     mark_blocked(stream, now);
   }
   return false;

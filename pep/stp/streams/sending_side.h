@@ -1,5 +1,5 @@
-// The streams as their writers and the scheduler see them: bytes that the relay writes, and which
-// stream may send them now.
+// The sending side of all streams. The relay writes bytes here, and the scheduler finds the stream
+// that may send next.
 #pragma once
 
 #include <algorithm>
@@ -29,11 +29,11 @@ namespace satrelay::stp {
 class SendingSide {
  public:
   struct Config {
-    std::uint64_t stream_limit = 0;  // bytes of a stream that are stored and not acknowledged
+    std::uint64_t stream_limit = 0;  // most bytes of a stream that are stored and not acknowledged
     std::uint32_t least_turn = 0;    // bytes (stream_schedule.h)
     schedule::HostShares* host_shares = nullptr;
   };
-  // The other parts of Streams that this one uses. They outlive it.
+  // The other parts of Streams that this one uses. They must outlive it.
   struct Parts {
     StreamSet& set;
     DueFrames& due;
@@ -51,9 +51,10 @@ class SendingSide {
 
   // --- the life of a stream
   void begin(Stream& stream);
-  // The stream has been idle for long. Frees the memory that it does not need.
+  // Frees the memory that a stream does not need while it is idle. To be called if the stream has
+  // been idle for long.
   void cool(Stream& stream);
-  // Takes the stream out of all lists. It keeps its class and host.
+  // Removes the stream from all lists. The stream keeps its class and host.
   void forget(Stream& stream);
 
   // --- the writer
@@ -65,12 +66,13 @@ class SendingSide {
   std::uint64_t room(const Stream& stream) const {
     return stream.send.room(stream_limit_, kept_for_receiving());
   }
-  // Whether there is the room that the writer needs before it writes anything.
+  // Whether the stream has as much free space as its writer needs for the next write.
   bool has_room(const Stream& stream) const { return room(stream) >= stream.hot().room_needed; }
   void mark_blocked(Stream& stream, Instant now);
-  // Writers wait for blocks of the arena.
+  // Whether writers wait for blocks of the arena.
   bool waits_for_memory() const { return !memory_waiters_.empty(); }
-  // There may be some. Wakes writers that have room now. True if more may find room at once.
+  // Wakes writers that have enough free space now, as blocks may be free. Returns true if another
+  // call at once may wake more writers.
   [[nodiscard]] bool wake_memory_waiters();
 
   // --- the scheduler
@@ -78,35 +80,35 @@ class SendingSide {
   const StreamSchedule& schedule() const { return schedule_; }
   CopyQueue& copies() { return copies_; }
   const CopyQueue& copies() const { return copies_; }
-  // Those of `classes` in which streams have bytes to send, lost or new.
+  // The classes among `classes` in which streams have lost bytes, or new bytes and credit for them.
   schedule::ClassSet has_bytes(schedule::ClassSet classes) const {
     const schedule::ClassSet lost = schedule_.has_lost(), fresh = schedule_.has_new();
     return classes & (credit_.any() ? lost | fresh : lost);
   }
-  // Whether nothing of these classes waits that could be sent.
+  // Whether no stream of these classes has anything that may be sent.
   bool idle(schedule::ClassSet classes) const {
     return copies_.empty() && idle_but_for_copies(classes);
   }
   bool idle_but_for_copies(schedule::ClassSet classes) const {
     return parts_.due.opens().empty() && parts_.due.fins().empty() && has_bytes(classes) == 0;
   }
-  // The stream that comes first in the next packet, as far as is known, if class `first` has the
-  // turn; nullptr: there is none.
+  // The stream that the next packet would begin with, as far as is known, if it is the turn of
+  // class `first`. nullptr if there is none.
   const Stream* first(schedule::ClassSet classes, schedule::ClassId first) const;
-  // Whether little is left to send, as far as the writers have announced it. `next`: the result of
-  // first(). If it is blocked or ready, it has more than can leave now.
+  // Whether little is left to send, as far as the writers have announced it. `next` is the result
+  // of first(). If the writer of `next` is blocked or ready, more bytes than known are to come.
   bool near_end(const Stream* next) const;
-  // Puts the stream into the list that the scheduler serves, or takes it out.
+  // Adds the stream to the list that the scheduler serves, or removes it, as its state demands.
   void update_active(Stream& stream);
-  // New bytes are in a packet.
+  // To be called when new bytes are in a packet.
   void on_sent(std::uint64_t new_bytes) { credit_.on_sent(new_bytes); }
-  // Bytes of the stream were acknowledged. True if none is left, for the first time: the stream may
-  // be over.
+  // To be called when bytes of the stream are acknowledged. Returns true once, when all bytes
+  // and the FIN are acknowledged: the stream may have ended.
   [[nodiscard]] bool on_acknowledged(Stream& stream, Instant now);
 
   // --- credit of the peer
   const SendCredit& credit() const { return credit_; }
-  // The credit that the peer's HELLO grants.
+  // Takes over the credit that the peer's HELLO grants.
   void start(std::uint64_t lane_credit, std::uint64_t stream_credit) {
     credit_.start(lane_credit, stream_credit);
   }
@@ -115,13 +117,13 @@ class SendingSide {
   void accept(const StartCreditFrame& frame) {
     if (credit_.accept(frame)) parts_.set.begin(activation_);
   }
-  // Streams with bytes to send wait for credit of the lane.
+  // Whether streams have bytes to send, but wait for credit of the lane.
   bool has_lane_waiters() const { return !lane_waiters_.empty(); }
   void wake_lane_waiters() {
     if (has_lane_waiters()) wake_some_lane_waiters();
   }
-  // As long as fewer bytes of the stream than this leave, and nothing else happens, only its count
-  // of sent bytes changes. Zero: not known.
+  // Until this many bytes of the stream have been sent, and while no other event occurs, only the
+  // stream's count of sent bytes changes. Zero: unknown.
   std::uint64_t sure_bytes(const Stream& stream) const {
     const bool keeps_its_share = stream.lane_share.left == 0;
     if (stream.phase != Stream::Phase::kOpen || !keeps_its_share || has_lane_waiters()) {
@@ -138,8 +140,9 @@ class SendingSide {
   void on_written(Stream& stream, Instant now);
   void unblock(Stream& stream);
   void wake_some_lane_waiters();
-  // Memory that writers must leave. Granted credit is a promise. Also, two gateways with arenas
-  // full of bytes to send could not take each other's bytes.
+  // Bytes of the arena that writers must leave free for received data, because granted credit is a
+  // promise. Besides, two gateways with arenas full of bytes to send could not receive each other's
+  // bytes.
   std::uint64_t kept_for_receiving() const {
     const Arena& arena = parts_.arena;
     return std::max<std::uint64_t>(parts_.receive_credit.lane().promised(),
@@ -152,7 +155,7 @@ class SendingSide {
   SendCredit credit_;
   MemoryList memory_waiters_;
   LaneList lane_waiters_;
-  IncrementalScan activation_;  // START_CREDIT has changed what may be sent of each stream
+  IncrementalScan activation_;  // runs when START_CREDIT has changed how much each stream may send
   CopyQueue copies_;
 };
 

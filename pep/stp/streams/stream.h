@@ -1,12 +1,12 @@
-// One stream: both halves, its opening and its end. Members that it needs only while something is
-// in progress are in a part of their own (stream_hot.h).
+// One stream: both halves, its opening and its end. Members that are needed only while something is
+// in progress are in StreamHot (stream_hot.h).
 //
 //   opened here:    open() ----------------------------------> kOpen --reset()/RESET--> kResetting
 //   opened by peer: DATA first -> kAwaitingOpen --OPEN-------> kOpen                        |
 //                   OPEN first ------------------------------> kOpen --both over--> (free) <+
 //
-// kResetting: gone for the relay. The session keeps it until the peer has our RESET and we know the
-// peer's final size.
+// In kResetting the stream no longer exists for the relay. The session keeps it until the peer has
+// acknowledged our RESET, and we know the final size of the peer's direction.
 #pragma once
 
 #include <algorithm>
@@ -30,22 +30,22 @@ struct Stream {
   using Level = StreamPlaces::Level;
   using Pending = StreamHot::Pending;
 
-  static constexpr std::uint16_t kGenerationMask = 0x1ff;  // as many bits as packets remember
+  static constexpr std::uint16_t kGenerationMask = 0x1ff;  // as many bits as SentItem stores
 
   explicit Stream(Arena& arena) : send(arena), receive(arena) {}
 
   std::uint64_t id = 0;
-  std::uint64_t host = 0;  // for the schedule (stream_schedule.h)
+  std::uint64_t host = 0;  // hash of the host, for the schedule (stream_schedule.h)
   ConfirmationExchange confirmations;
-  // The small members behind `send`, `lane_share` and `receive` lie in the tail padding of these.
+  // The small members that follow `send`, `lane_share` and `receive` use the tail padding of these.
   [[no_unique_address]] SendHalf send;
   Phase phase = Phase::kFree;
-  bool ready = false;                     // the relay has bytes: produce() may be called
-  bool blocked = false;                   // the writer has found too little room
-  Behind behind_rest = Behind::kUnknown;  // about hot().rest
-  bool released = false;   // by the relay; the stream is freed when both directions are over
-  bool delivered = false;  // kDelivered waits to be polled, or was polled
-  bool prompt = false;     // shares no packet with other streams; all its packets are covered
+  bool ready = false;                     // the relay has more bytes, and produce() may be called
+  bool blocked = false;                   // the writer has found too little free space
+  Behind behind_rest = Behind::kUnknown;  // what follows the bytes of hot().rest
+  bool released = false;   // by the relay; the stream is freed when both directions have ended
+  bool delivered = false;  // the event kDelivered is pending, or was polled
+  bool prompt = false;     // shares no packet with other streams; FEC covers all its packets
   [[no_unique_address]] LaneShare lane_share;
   schedule::ClassId stream_class = 0;  // for the schedule
   ResetReason reset_reason = ResetReason::kNone;
@@ -54,18 +54,20 @@ struct Stream {
   [[no_unique_address]] ReceiveHalf receive;
   std::uint32_t index = 0;  // slot in the table
   std::uint32_t context = 0;
-  // Frames that the next packets must carry. They are written from the present state, not from
-  // copies.
+  // Frames that the next packets must carry. They are written from the state of the stream at that
+  // time, not from copies.
   bool open_due : 1 = false;
   bool open_acknowledged : 1 = false;
-  bool confirm_behind_open : 1 = false;  // CONFIRM is due once the OPEN has left
-  bool only_asks : 1 = false;            // CONFIRM is due only for a question or its answer
+  bool confirm_behind_open : 1 = false;  // a CONFIRM is due once the OPEN was sent
+  bool only_asks : 1 = false;            // a CONFIRM is due only for a question or its answer
   bool reset_due : 1 = false;
   bool reset_acknowledged : 1 = false;
-  bool final_size_known : 1 = false;  // that of the peer's direction, while resetting
-  bool quiet : 1 = false;             // cooled since the last write
+  // In kResetting: the final size of the peer's direction is known.
+  bool final_size_known : 1 = false;
+  bool quiet : 1 = false;  // cool() was called after the last write
 
-  // hot() is for reading; a stream without the part reads as idle. heat() is for writing.
+  // hot() is for reading: for a stream without a StreamHot it returns the values of an idle stream.
+  // heat() is for writing: it creates the StreamHot if needed.
   const StreamHot& hot() const { return hot_ ? *hot_ : kIdle; }
   StreamHot& heat() {
     if (!hot_) [[unlikely]]
@@ -74,14 +76,14 @@ struct Stream {
   }
   bool is_hot() const { return hot_ != nullptr; }
   void forget_hot() { hot_.reset(); }
-  // Frees what an idle stream does not need.
+  // Frees the memory that an idle stream does not need.
   void cool() {
     if (hot_ && hot_->is_idle()) hot_.reset();
     send.trim();
     receive.trim();
   }
 
-  // The metadata of its OPEN, while packets or the relay need it.
+  // The metadata of the stream's OPEN, while packets or the relay need it.
   std::unique_ptr<std::byte[]> metadata_bytes;
   ConstBytes metadata() const { return {metadata_bytes.get(), metadata_size}; }
   void set_metadata(ConstBytes bytes) {
@@ -93,16 +95,17 @@ struct Stream {
     metadata_size = 0;
   }
 
-  // Takes a reserve of the arena for each half. False, and takes none, if there are too few.
+  // Takes a reserve of the arena for each half. Returns false, and takes none, if the arena has too
+  // few.
   [[nodiscard]] bool own_memory() {
     if (!send.own()) return false;
     if (receive.own()) return true;
     send.disown();
     return false;
   }
-  // Both halves and their state, without the places in lists and in the schedule, which belong to
-  // Streams. A stream that was written has no blocks any more. A stream that is read has the same
-  // slot, and its places are put back afterwards.
+  // Reads or writes both halves and their state. The positions in lists and in the schedule are
+  // left out, as they belong to Streams. A stream that was written has no blocks any more. A stream
+  // is read into the slot that it had, and afterwards the caller restores its positions.
   void image(Image& image);
   void drop_memory() {
     send.reset();
@@ -114,9 +117,9 @@ struct Stream {
   }
 
   bool visible() const { return phase == Phase::kOpen; }
-  // New bytes that the stream or its writer has.
+  // New bytes of the stream, including the bytes that its writer has announced.
   std::uint64_t left() const { return send.unsent() + (send.finished() ? 0 : hot().rest); }
-  // The stream ends or pauses behind these bytes.
+  // Whether the stream ends or pauses after these bytes.
   bool left_is_all() const { return send.finished() || behind_rest == Behind::kNothing; }
   bool has_more() const { return !send.finished() && behind_rest == Behind::kMore; }
 
@@ -129,8 +132,8 @@ struct Stream {
   std::unique_ptr<StreamHot> hot_;
 };
 
-// Destroys `stream`, and reads another into its place. That one has its turns in lists and
-// schedule.
+// Destroys `stream`, and builds the stream of `image` in the same memory. The new stream has the
+// positions of the old one in the lists and in the schedule.
 void read_into_place(Stream& stream, Arena& arena, Image& image);
 
 template <ListHook<Stream> StreamPlaces::*Hook>

@@ -1,5 +1,5 @@
-// Events about streams, for the relay. They wait in the streams themselves. So there is a place for
-// each, and a stream has each kind once.
+// Events about streams for the relay. A stream has a flag for each kind of event, so events need no
+// memory, and each kind is pending at most once.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@ namespace satrelay::stp {
 
 class StreamEvents {
  public:
-  // `work` outlives this object.
+  // `work` must outlive this object.
   explicit StreamEvents(WorkCount& work) : work_(work) {}
 
   void notify(Stream& stream, bool Stream::Pending::*event) {
@@ -21,9 +21,10 @@ class StreamEvents {
     events_.push_back(stream);
   }
   bool empty() const { return events_.empty(); }
-  // The events of one stream come one after the other. kReset is the last event of its stream.
+  // Returns the next event. The events of one stream follow each other. kReset is the last event of
+  // its stream.
   std::optional<Event> poll();
-  // The relay gets none of the events that wait.
+  // Drops the pending events of the stream.
   void forget(Stream& stream) {
     events_.remove(stream);
     if (stream.is_hot()) stream.heat().pending = {};

@@ -1,6 +1,6 @@
-// The state that a stream needs only while something of it is in progress: its places in the lists
-// of Streams, and the values for these. If there are very many streams, most are idle and have none
-// of this (Stream::cool()).
+// The state that a stream needs only while something is in progress: its positions in the lists of
+// Streams, and values that belong to them. If there are very many streams, most are idle and do
+// without this object (Stream::cool()).
 #pragma once
 
 #include <cstdint>
@@ -16,31 +16,32 @@ namespace satrelay::stp {
 struct Stream;
 struct StreamGroup;
 
-// The places of a stream in the lists and in the schedule of Streams. They belong to these, and are
-// no part of a stream's image.
+// The positions of a stream in the lists and in the schedule of Streams. They belong to Streams,
+// and are not in the image of a stream.
 struct StreamPlaces {
-  // For the schedule: the first bytes of a stream go ahead of the rest.
+  // For the schedule: the first bytes of a stream have precedence over the rest.
   enum class Level : std::uint8_t { kYoung, kOlder };
 
   // For the schedule (stream_schedule.h).
-  Level new_level = Level::kYoung;  // valid while in a list
+  Level new_level = Level::kYoung;  // valid while the stream is in a list
   Level lost_level = Level::kYoung;
-  StreamGroup* group = nullptr;  // group of its class and host, while the stream counts there
-  std::int64_t deficit = 0;      // bytes left of its turn
-  RoundPlace round;              // place among the streams of its host
+  // Group of the stream's class and host, while the stream is counted there.
+  StreamGroup* group = nullptr;
+  std::int64_t deficit = 0;  // bytes left in the stream's turn
+  RoundPlace round;          // position among the streams of the host
 
-  // Hooks that bytes in progress need come first, so that they share cache lines.
-  ListHook<Stream> new_hook;  // new bytes to send, or ready to produce them
+  // The hooks that are used for every transfer come first, so that they share cache lines.
+  ListHook<Stream> new_hook;  // has new bytes to send, or is ready to produce them
   ListHook<Stream> event_hook;
-  ListHook<Stream> unread_hook;   // bytes wait for the reader
-  ListHook<Stream> credit_hook;   // CREDIT due
-  ListHook<Stream> lane_hook;     // what the stream has to send waits for credit of the lane
-  ListHook<Stream> memory_hook;   // the writer waits for arena blocks
-  ListHook<Stream> lost_hook;     // lost bytes to send again
-  ListHook<Stream> fin_hook;      // the FIN is due, and no byte can carry it
-  ListHook<Stream> confirm_hook;  // CONFIRM due
-  ListHook<Stream> open_hook;     // OPEN due
-  ListHook<Stream> reset_hook;    // RESET due
+  ListHook<Stream> unread_hook;   // has bytes that the reader has not consumed
+  ListHook<Stream> credit_hook;   // STREAM_CREDIT is due
+  ListHook<Stream> lane_hook;     // has bytes to send, but waits for credit of the lane
+  ListHook<Stream> memory_hook;   // its writer waits for arena blocks
+  ListHook<Stream> lost_hook;     // has lost bytes to retransmit
+  ListHook<Stream> fin_hook;      // the FIN must be sent without data
+  ListHook<Stream> confirm_hook;  // CONFIRM is due
+  ListHook<Stream> open_hook;     // OPEN is due
+  ListHook<Stream> reset_hook;    // RESET is due
   ListHook<Stream> linger_hook;
 
   bool any() const {
@@ -54,11 +55,11 @@ struct StreamPlaces {
 };
 
 struct StreamHot {
-  // For the writer.
-  std::uint64_t rest = 0;         // bytes that the writer has beyond those it has written
-  std::uint32_t room_needed = 1;  // bytes of room before the writer is asked again
+  // For the writer:
+  std::uint64_t rest = 0;  // bytes that the writer has in addition to the bytes already written
+  std::uint32_t room_needed = 1;  // free bytes that the writer needs before it is called again
 
-  // Events not yet polled.
+  // Events that were not polled yet.
   struct Pending {
     bool opened = false, readable = false, writable = false, delivered = false, confirmed = false,
          reset = false;
@@ -66,27 +67,28 @@ struct StreamHot {
     void image(Image& image) { image(opened, readable, writable, delivered, confirmed, reset); }
   } pending;
   ResetReason event_reason = ResetReason::kNone;
-  bool is_brief = false;  // created only for a frame to the peer, for an idle stream
+  bool is_brief = false;  // the object was created only to send one STREAM_CREDIT of an idle stream
 
-  // For bytes that the reader has not taken (parked_bytes.h).
-  std::uint64_t reader_needs = 0;  // the reader takes at least so many at once, or none
+  // For bytes that the reader has not consumed (parked_bytes.h):
+  std::uint64_t reader_needs = 0;  // fewest bytes that the reader can consume at once
   std::uint64_t parked = 0;
   Instant unread_since;
 
-  // For its end.
+  // For the end of the stream:
   std::uint64_t reset_final_size = 0;
-  IcmpRefusal icmp;  // of the RESET that is due, or of the event: only one side has sent one
+  // For the RESET that is due, or for the event of the peer's RESET: a stream has only one of both.
+  IcmpRefusal icmp;
   Instant linger_deadline;
 
   StreamPlaces places;
 
-  // Whether nothing of value is lost if this is freed. A stream that was quiet for long is forgiven
-  // what it has overdrawn of its turn.
+  // Whether this object can be freed without a loss of state. A negative deficit does not count: a
+  // stream that was idle for long need not pay it back.
   bool is_idle() const {
     return !places.any() && !pending.any() && rest == 0 && room_needed == 1 && reader_needs == 0 &&
            parked == 0;
   }
-  // Without the places.
+  // Reads or writes all members but `places`.
   void image(Image& image) {
     image(rest, room_needed, pending, event_reason, is_brief, reader_needs, parked, unread_since,
           reset_final_size, icmp, linger_deadline);

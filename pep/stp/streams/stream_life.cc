@@ -63,7 +63,7 @@ void StreamLife::erase(Stream& stream) {
   unlink(stream);
   parts_.events.forget(stream);
   if (stream.phase != Stream::Phase::kResetting) {
-    // Bytes that were received and never consumed are discarded, so their credit returns.
+    // Bytes that were received but never consumed are discarded, so their credit is released.
     parts_.receiving.credit().on_dropped(stream);
     parts_.set.count_over();
   }
@@ -124,7 +124,7 @@ void StreamLife::free_if_over(Stream& stream) {
 }
 
 std::size_t StreamLife::run_linger(const PathSince& path, Instant now) {
-  // The most due streams in one call. The others are due in the next.
+  // Most streams that are handled in one call. The others stay due for the next call.
   constexpr std::size_t kStreamsPerTimeout = 64;
   std::size_t resets = 0;
   for (std::size_t i = 0; i < kStreamsPerTimeout; ++i) {
@@ -132,7 +132,8 @@ std::size_t StreamLife::run_linger(const PathSince& path, Instant now) {
     Stream& stream = *linger_.front();
     parts_.work.add();
     linger_.remove(stream);
-    // The end of the stream, or its OPEN, may just have been sent again.
+    // If the path was silent until now, the end of the stream or its OPEN may just have been
+    // retransmitted.
     const Instant since = stream.phase == Stream::Phase::kAwaitingOpen ? path.heard : path.reached;
     if (since.is_never() || now < since + wait_) {
       linger(stream, now);

@@ -1,6 +1,6 @@
-// How streams begin and end. See the states of a stream in stream.h.
+// How streams begin and end. stream.h shows the states of a stream.
 //
-// `reach`: as in receiving_side.h.
+// `reach` has the meaning that receiving_side.h gives.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ namespace satrelay::stp {
 class StreamLife {
  public:
   using Own = StreamSet::Own;
-  // The other parts of Streams that this one uses. They outlive it.
+  // The other parts of Streams that this one uses. They must outlive it.
   struct Parts {
     StreamSet& set;
     DueFrames& due;
@@ -34,32 +34,32 @@ class StreamLife {
   // `linger`: a stream that cannot end is reset after this time.
   StreamLife(Duration linger, const Parts& parts) : parts_(parts), wait_(linger) {}
 
-  // nullptr if no slot is free.
+  // Creates a stream; nullptr if no slot is free.
   [[nodiscard]] Stream* create(std::uint64_t id, Stream::Phase phase, Own own, Instant now);
-  // Opens a stream of ours, with an OPEN that carries `metadata`; nullptr if no slot is free.
+  // Opens a stream of ours with an OPEN that carries `metadata`; nullptr if no slot is free.
   [[nodiscard]] Stream* open(std::uint64_t id, ConstBytes metadata, std::uint32_t context,
                              Instant now);
-  // The OPEN of a peer's stream has arrived.
+  // The OPEN of a stream that the peer has opened has arrived.
   void on_opened(Stream& stream, ConstBytes metadata);
-  // The relay ends the stream, and gets no more events for it.
+  // Resets a stream for the relay, which gets no more events of it.
   void reset(Stream& stream, ResetReason reason, Instant now);
-  // The same for a stream that the relay does not know or has released. The phase is not kResetting
-  // yet.
+  // Resets a stream that the relay does not know, or has released. Its phase must not be
+  // kResetting.
   void begin_reset(Stream& stream, ResetReason reason, Instant now);
-  // The session ends the stream. The relay gets the event of a reset by the peer, if it knows the
-  // stream.
+  // Resets a stream for the session. If the relay knows the stream, it gets the event kReset.
   void fail(Stream& stream, ResetReason reason, Instant now);
   void release(Stream& stream, Duration reach, Instant now);
   void free_if_over(Stream& stream);
 
-  // When the next stream has waited too long: for its OPEN, for the end of its reset, or for its
-  // end after the relay has released it.
+  // The earliest time at which a stream has waited too long: for its OPEN, for the end of its
+  // reset, or for its end after the relay has released it.
   Instant next_linger() const {
     return linger_.empty() ? Instant::never() : linger_.front()->hot().linger_deadline;
   }
-  // The times since which the peer is heard, and since which it hears us; never() if it does not. A
-  // stream is reset only if these have lasted for the time that streams linger: `heard` if it waits
-  // for its OPEN, else `reached`. Returns how many streams were reset.
+  // Since when we hear the peer, and since when the peer hears us; never() if not at all.
+  // run_linger() resets a stream only if this state has lasted for the time that streams linger:
+  // `heard` counts if the stream waits for its OPEN, `reached` otherwise. Returns how many streams
+  // were reset.
   struct PathSince {
     Instant heard, reached;
   };
@@ -72,7 +72,7 @@ class StreamLife {
 
   Parts parts_;
   Duration wait_;
-  LingerList linger_;  // all wait equally long, so they are in order of deadlines
+  LingerList linger_;  // in order of deadlines, as all streams wait equally long
 };
 
 }  // namespace satrelay::stp

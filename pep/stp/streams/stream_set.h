@@ -1,5 +1,4 @@
-// The streams of one association that exist: their table, how many are open, and which ids of the
-// peer have been used.
+// The streams of one association: their table, how many are open, and which ids the peer has used.
 #pragma once
 
 #include <cstddef>
@@ -19,68 +18,70 @@ namespace satrelay::stp {
 
 class StreamSet {
  public:
-  // kMemory: with a reserve for each half, which the arena must have. kNothing: without, for a
-  // stream that is reset at once.
+  // kMemory: the stream gets a reserve for each half, which the arena must have. kNothing: the
+  // stream gets no reserve, as it is reset at once.
   enum class Own : std::uint8_t { kNothing, kMemory };
 
-  // `arena` and `work` outlive this object.
+  // `arena` and `work` must outlive this object.
   StreamSet(const StreamsConfig& config, Arena& arena, WorkCount& work)
       : max_streams_(config.max_streams),
         reserves_(config.reserves),
         arena_(arena),
         work_(work),
-        // Slots beyond max_streams are for streams that wait for the end of their reset, and for
-        // refusals.
+        // The slots beyond max_streams are for streams that wait for the end of their reset, and
+        // for streams that are refused.
         table_(arena, config.max_streams + config.max_streams / 4 + 64, config.hash_secret) {}
 
   Stream* find(std::uint64_t id) const { return table_.find(id); }
-  // The stream as the relay sees it: nullptr while its OPEN is awaited, and once it is reset or
-  // released.
+  // The stream if the relay may use it. nullptr while its OPEN has not arrived, and after it is
+  // reset or released.
   Stream* visible(StreamId id) const {
     Stream* stream = table_.find(static_cast<std::uint64_t>(id));
     return stream != nullptr && stream->visible() && !stream->released ? stream : nullptr;
   }
-  // The stream in the slot `index`; nullptr if the stream of `generation` is gone.
+  // The stream in the slot `index`. nullptr if the stream with this generation no longer exists.
   Stream* present(std::uint32_t index, std::uint16_t generation) const {
     Stream& stream = table_.at(index);
     return stream.phase != Stream::Phase::kFree && stream.generation == generation ? &stream
                                                                                    : nullptr;
   }
   bool full() const { return table_.full(); }
-  std::size_t open_count() const { return open_count_; }  // kOpen and kAwaitingOpen
-  // Whether there are a place and memory for one more stream that carries bytes.
+  std::size_t open_count() const { return open_count_; }  // streams in kOpen and kAwaitingOpen
+  // Whether one more stream may be opened, and the arena has reserves for it.
   bool has_place() const {
     return open_count_ < max_streams_ && (!reserves_ || arena_.free_reserves() >= 2);
   }
-  // The ids of the peer that have been used.
+  // The ids that the peer has used.
   PeerIds& peer_ids() { return peer_ids_; }
 
-  // A free slot, in the state in which the last stream has left it; nullptr: there is none.
+  // Returns a free slot, in the state in which its last stream has left it. nullptr if no slot is
+  // free.
   [[nodiscard]] Stream* insert(std::uint64_t id, Own own) {
     Stream* stream = table_.insert(id);
     if (stream == nullptr) return nullptr;
     SATRELAY_CHECK(own == Own::kNothing || !reserves_ || stream->own_memory());
     return stream;
   }
-  // Frees the slot. The caller has taken the stream out of all lists.
+  // Frees the slot. The caller has removed the stream from all lists.
   void erase(Stream& stream) {
     stream.phase = Stream::Phase::kFree;
     stream.generation = (stream.generation + 1) & Stream::kGenerationMask;
     table_.erase(stream);
   }
-  // A stream is open, or awaits its OPEN, from now on. It is reset or over from now on.
+  // count_open(): one more stream is open, or awaits its OPEN. count_over(): such a stream is being
+  // reset, or has ended.
   void count_open() { ++open_count_; }
   void count_over() { --open_count_; }
 
-  // The slots, whether they are free or not.
+  // The slots, both used and free.
   std::size_t slot_count() const { return table_.slot_count(); }
   const Stream& at(std::uint32_t index) const { return table_.at(index); }
   void add_held(BlocksHeld& held) const { table_.add_held(held); }
-  // Begins to visit all streams, and visits some more that are open.
+  // begin() starts a visit to all open streams. Each call of visit_open() visits some of them.
   void begin(IncrementalScan& scan) const { scan.begin(table_.slot_count()); }
   template <typename Visit>
   void visit_open(IncrementalScan& scan, Visit&& visit) {
-    // Streams in one step. Some streams take longer than others.
+    // The number of slots in one step. Some streams take longer than others.
     constexpr std::size_t kStreamsPerStep = 256;
     scan.step(table_.slot_count(), kStreamsPerStep, [&](std::size_t i) {
       work_.add();
@@ -89,7 +90,7 @@ class StreamSet {
     });
   }
 
-  // The association is over.
+  // Moves the table out, as the association has ended.
   StreamTable take_table() { return std::move(table_); }
 
  private:

@@ -1,5 +1,5 @@
-// Gives a stream bytes at the moment when the scheduler can send them: a block closes when the
-// pacer asks for it.
+// A source of stream bytes that is asked only when the scheduler can send them: a block of data
+// closes when the pacer asks for it.
 #pragma once
 
 #include <cstdint>
@@ -9,14 +9,15 @@
 
 namespace satrelay::stp {
 
-// Called from within Session::poll_packets(), for a stream that is marked ready and has nothing
-// left to send. The source calls write(), finish() or set_ready(stream, false) of
-// Session::streams(). The head of session.h lists all that it may call.
+// Called from within Session::poll_packets() for a stream that is marked as ready, and has no
+// unsent bytes. The source calls write(), finish() or set_ready(stream, false) of
+// Session::streams(). The head of session.h lists all calls that are allowed here.
 class StreamSource {
  public:
   virtual ~StreamSource() = default;
   virtual void produce(StreamId stream, std::uint32_t context, Instant now) = 0;
-  // The source has done as much as it may in this call. It is asked again in the next one.
+  // Whether the source has used up its budget for this call of poll_packets(). It is asked again in
+  // the next call.
   virtual bool is_spent() const { return false; }
 };
 

@@ -5,8 +5,8 @@
 
 namespace satrelay::stp {
 
-// There may be 100,000 streams. So a member that few streams need, or only seldom, or only while
-// bytes are in flight, is behind a pointer.
+// There may be 100,000 streams. So a member is behind a pointer if few streams need it, or if
+// streams need it rarely, or only while bytes are in flight.
 static_assert(sizeof(Stream) <= 248);
 
 Stream* StreamTable::look_up(std::uint64_t id) const {
@@ -55,7 +55,7 @@ void StreamTable::Part::place(Entry entry) {
   entries[i] = entry;
 }
 
-// Makes room for one more entry.
+// Grows the table if needed, so that one more entry fits.
 void StreamTable::make_room(Part& part) {
   constexpr std::size_t kInitialEntries = 8;
   if ((part.used + 1) * 2 <= part.entries.size()) return;
@@ -74,8 +74,8 @@ void StreamTable::erase(Stream& stream) {
   std::vector<Entry>& entries = part.entries;
   std::size_t hole = part.home(tag_of(hash));
   while (entries[hole].index != stream.index) hole = (hole + 1) & part.mask;
-  // Backward shift: there are no tombstones, so lookups stay short however many streams come and
-  // go.
+  // Backward shift deletion leaves no tombstones, so lookups stay short however many streams come
+  // and go.
   for (std::size_t i = (hole + 1) & part.mask; entries[i].index != kEmpty;
        i = (i + 1) & part.mask) {
     const std::size_t distance = (i - part.home(entries[i].tag)) & part.mask;

@@ -1,10 +1,10 @@
-// The streams of one association. Their slots are made on first use and then kept. A stream is
-// found by its slot number, or by its id through open-addressing hashes. The ids are spread over
-// many small hashes, each of which grows by itself. So no insertion moves more than a small part of
-// them.
+// The streams of one association. A slot is created when it is first needed, and is kept
+// afterwards. A stream is found by its slot number, or by its id in hash tables with open
+// addressing. The ids are spread over many small tables that grow separately. So no insertion moves
+// more than a small part of the ids.
 //
-// Beside the table: which ids either end has used. Ids only grow. So an id below the highest seen
-// is closed if it is neither present nor still unopened.
+// This file also records which ids either end has used. Ids only grow. So an id below the highest
+// one seen belongs to a closed stream, unless it is in the table or still unopened.
 #pragma once
 
 #include <array>
@@ -21,26 +21,26 @@ namespace satrelay::stp {
 
 class StreamTable {
  public:
-  // `secret`: keeps peers from choosing ids that all fall into one place of a hash.
+  // `secret` keeps a peer from choosing ids that all have the same hash.
   StreamTable(Arena& arena, std::size_t max_slots, std::uint64_t secret)
       : arena_(&arena), max_slots_(max_slots), multiplier_(secret | 1U) {}
 
-  // Remembers the last stream, since a call often looks for the same stream many times.
+  // Remembers the last result, since a call often looks up the same stream many times.
   Stream* find(std::uint64_t id) const {
     if (latest_ == nullptr || latest_->id != id) latest_ = look_up(id);
     return latest_;
   }
   Stream& at(std::uint32_t index) const { return slots_[index]; }
-  // A slot for `id`, which is not present; nullptr if all slots are in use.
+  // Returns a slot for `id`, which must not be in the table. nullptr if all slots are in use.
   Stream* insert(std::uint64_t id);
-  // Frees the slot. The caller has taken the stream out of all lists.
+  // Frees the slot. The caller has removed the stream from all lists.
   void erase(Stream& stream);
 
   std::size_t size() const { return used_; }
   bool full() const { return used_ == max_slots_; }
   std::size_t slot_count() const { return slots_.size(); }
   void add_held(BlocksHeld& held) const;
-  // Destroys the last slot. Only for a table in which find() is not called any more.
+  // Destroys the last slot. Only allowed if find() is not called any more.
   void drop_last() { slots_.pop_back(); }
 
  private:
@@ -59,7 +59,7 @@ class StreamTable {
     void place(Entry entry);
   };
   static constexpr unsigned kPartBits = 6;
-  // Multiply-shift (Dietzfelbinger et al., 1997): the upper bits of the product count.
+  // Multiply-shift hashing (Dietzfelbinger et al., 1997), which uses the upper bits of the product.
   std::uint64_t hash_of(std::uint64_t id) const { return id * multiplier_; }
   static std::size_t part_of(std::uint64_t hash) { return hash >> (64 - kPartBits); }
   static std::uint32_t tag_of(std::uint64_t hash) { return static_cast<std::uint32_t>(hash >> 32); }
@@ -73,16 +73,16 @@ class StreamTable {
   SlabList<Stream> slots_;
   std::vector<std::uint32_t> free_;
   std::array<Part, 1U << kPartBits> parts_;
-  mutable Stream* latest_ = nullptr;  // the stream that was found last, while it is present
+  mutable Stream* latest_ = nullptr;  // the result of the last find(), while this stream exists
 };
 
-// The stream ids that this end has used. They go on when the peer changes.
+// The stream ids that this end has used. They are not reused for another peer.
 class OwnIds {
  public:
   explicit OwnIds(bool even) : parity_(even ? 0 : 1) {}
 
   bool is_ours(std::uint64_t id) const { return (id & 1U) == parity_; }
-  // Requires one of our ids.
+  // `id` must be one of our ids.
   bool was_used(std::uint64_t id) const { return id < next(); }
   std::uint64_t next() const { return next_index_ * 2 + parity_; }
   void use_next() { ++next_index_; }
@@ -92,16 +92,16 @@ class OwnIds {
   std::uint64_t next_index_ = 0;
 };
 
-// The stream ids of the peer that have been opened.
+// The stream ids that the peer has opened.
 class PeerIds {
  public:
-  // No working peer leaves so many separate runs of unopened ids. Each id that is used moves half
-  // of them.
+  // Limit for the number of separate runs of unopened ids. No working peer reaches it. The limit
+  // bounds the cost of mark_used(), which moves half of the runs on average.
   static constexpr std::size_t kMaxRuns = 1U << 13;
 
-  // `index`: the id without its parity bit.
+  // `index` is the id without its parity bit.
   bool is_new(std::uint64_t index) const { return index >= next_ || unopened_.contains(index); }
-  // False if there would be more than kMaxRuns runs.
+  // Returns false if there would be more than kMaxRuns runs.
   bool mark_used(std::uint64_t index);
 
  private:

@@ -27,13 +27,13 @@ void Streams::leave_to(RetiredStreams& retired_streams) {
   if (set_.slot_count() == 0) return;
   const bool few = set_.slot_count() <= RetiredStreams::kStreamsPerStep;
   retired_streams.add(set_.take_table(), std::move(sending_.schedule()));
-  if (few) retired_streams.go_on(work_);  // the next association begins with their memory
+  if (few) retired_streams.go_on(work_);  // the next association can use their memory
 }
 
 std::optional<Event> Streams::poll_event() {
   const std::optional<Event> event = events_.poll();
   if (event && event->kind == Event::Kind::kReset) {
-    // The stream may only have waited for the relay to know.
+    // The stream may have been kept only until the relay got this event.
     life_.free_if_over(*set_.find(static_cast<std::uint64_t>(event->stream)));
   }
   return event;

@@ -1,16 +1,17 @@
-// The streams of one association. This class joins the parts, each of which knows those before it:
+// The streams of one association. This class joins the parts, each of which knows only the parts
+// above it:
 //
-//   StreamSet       which streams there are
-//   DueFrames       frames that the next packets must carry, other than bytes of streams
+//   StreamSet       which streams exist
+//   DueFrames       frames other than stream data that the next packets must carry
 //   StreamEvents    events for the relay
-//   MemoryCheck     when to look for memory again
+//   MemoryCheck     when to check for free memory again
 //   ReceivingSide   the readers, and credit for the peer
-//   SendingSide     the writers, the scheduler, and credit of the peer
+//   SendingSide     the writers, the scheduler, and credit from the peer
 //   StreamLife      how streams begin and end
 //
-// For another peer, or without one, a session builds a new object, so nothing is reset by hand. Two
-// things outlive it in the session: the ids that we have used, and the memory of the streams, which
-// is freed some at a time (retired_streams.h).
+// When the peer is another, or gone, the session builds a new object, so no member has to be reset.
+// The session keeps two things: the ids that we have used, and the memory of old streams, which is
+// freed step by step (retired_streams.h).
 #pragma once
 
 #include <cstddef>
@@ -39,11 +40,12 @@ namespace satrelay::stp {
 class Streams {
  public:
   struct Pace {
-    Duration memory_interval;      // between two looks for memory that other users have freed
+    Duration memory_interval;      // time between two checks for memory that other users have freed
     std::uint32_t least_turn = 0;  // bytes (stream_schedule.h)
   };
 
-  // `promised`: the lane's credit that our HELLO grants. `arena` and `work` outlive this object.
+  // `promised`: the credit for the lane that our HELLO grants. `arena` and `work` must outlive this
+  // object.
   Streams(const StreamsConfig& config, const Pace& pace, Arena& arena, WorkCount& work,
           std::uint64_t promised);
   Streams(const Streams&) = delete;
@@ -51,8 +53,8 @@ class Streams {
 
   // The peer is established, and its HELLO grants this credit.
   void start(std::uint64_t lane_credit, std::uint64_t stream_credit, Instant now);
-  // The association is over, and this object is destroyed next. If there are few streams, their
-  // memory is freed at once.
+  // Moves the streams to `retired_streams`, as the association has ended and this object will be
+  // destroyed. If there are few streams, their memory is freed at once.
   void leave_to(RetiredStreams& retired_streams);
 
   // --- the parts
@@ -77,19 +79,20 @@ class Streams {
   }
 
   // --- what concerns several parts
-  // Whether one more stream would go on in both directions, even if all the others stood still.
+  // Whether the lane has enough credit in both directions for the share of one more stream. With
+  // this share, the stream makes progress even if all other streams stand still.
   bool has_lane_share() const {
     return sending_.credit().has_share() &&
            receiving_.credit().lane().promised() >= (set_.open_count() + 1) * LaneShares::kShare;
   }
   std::optional<Event> poll_event();
-  // Bytes of the stream were acknowledged.
+  // To be called when bytes of the stream are acknowledged.
   void on_acknowledged(Stream& stream, Instant now) {
     if (sending_.on_acknowledged(stream, now)) life_.free_if_over(stream);
   }
   Instant memory_check() const { return memory_check_.next(); }
   void check_memory(Instant now);
-  // Work on very many streams, of which each call does some.
+  // Work on very many streams, of which each call of go_on() does a part.
   bool work_waits() const { return sending_.work_waits() || receiving_.work_waits(); }
   void go_on() {
     sending_.go_on();

@@ -1,4 +1,4 @@
-// Counts the streams' accounts anew.
+// Checks the accounts of the streams by counting again.
 #include <string>
 
 #include "pep/stp/streams/streams.h"
@@ -11,7 +11,7 @@ std::string differ(const char* what, std::uint64_t account, std::uint64_t counte
          std::to_string(counted);
 }
 
-// Describes how the stream contradicts itself; nullptr: it does not.
+// Describes how the state of the stream contradicts itself; nullptr if it does not.
 const char* contradiction(const Stream& stream) {
   const bool idle =
       stream.phase == Stream::Phase::kFree || stream.phase == Stream::Phase::kResetting;

@@ -10,20 +10,20 @@ namespace satrelay::stp {
 
 struct StreamsConfig {
   std::uint32_t max_streams = 65536;
-  // Each half of a stream has a reserve of the arena. So the stream goes on, however little memory
-  // other streams leave.
+  // Whether each half of a stream gets a reserve of the arena. With a reserve the stream makes
+  // progress, however little memory other streams leave.
   bool reserves = false;
-  // Credit granted to the peer, in bytes: for all streams, and for one stream.
+  // Credit granted to the peer, in bytes: for all streams together, and for each stream.
   std::uint64_t lane_receive_limit = 64ULL << 20;
   std::uint64_t receive_limit = 64ULL << 20;
-  // Bytes of a stream that are stored and not acknowledged.
+  // Most bytes of a stream that are stored and not acknowledged.
   std::uint64_t send_limit = 64ULL << 20;
   // A stream that cannot end is reset after this time.
   Duration linger = Duration::seconds(120);
-  // Counts the queues in which hosts wait for the same carrier; nullptr: there are no others.
-  // Outlives the session.
+  // Counts the queues of the same carrier in which each host waits. nullptr: there are no other
+  // queues. Must outlive the session.
   schedule::HostShares* host_shares = nullptr;
-  // Keeps peers from knowing where an id is stored.
+  // Keeps peers from predicting where an id is stored.
   std::uint64_t hash_secret = 0x9E37'79B9'7F4A'7C15U;
 };
 

@@ -1,9 +1,9 @@
-// How much credit a stream deserves, from how fast its reader takes the bytes. (HpFP predicts the
-// overflow of the receiver's buffer in the same way, and slows its sender before that happens.) A
-// reader that keeps up gets the whole limit. A slow reader leaves bytes for longer than credit
-// granted now takes to have an effect: a round trip and a feedback interval. It gets four times the
-// bytes that it takes in that time, since rates vary. So its store shrinks, and leaves memory to
-// others.
+// Calculates how much credit a stream gets from how fast its reader consumes bytes. A reader that
+// keeps up gets the whole limit. A slow reader leaves bytes unread for longer than new credit takes
+// to have an effect, which is a round trip and a feedback interval. Such a reader gets four times
+// the bytes that it consumes in that time, since rates vary. So fewer of its bytes are stored, and
+// memory is left to others. (HpFP predicts the overflow of the receiver's buffer in the same way,
+// and slows its sender before the overflow.)
 #pragma once
 
 #include <algorithm>
@@ -16,12 +16,12 @@ namespace satrelay::stp {
 
 class DrainPrediction {
  public:
-  // If fewer bytes than this lie in order, there is no backlog. Both limits exceed the largest
-  // block that a reader may have to see whole before it can take any of it.
+  // If fewer bytes than this are in order, there is no backlog. Both constants exceed the largest
+  // block, as some readers can consume a block only when all of it has arrived.
   static constexpr std::uint64_t kBacklog = 128 * 1024;
   static constexpr std::uint64_t kSmallestWindow = 128 * 1024;
 
-  // The reader took `count` bytes and left `backlog` in order.
+  // The reader has consumed `count` bytes, and left `backlog` bytes in order.
   void on_taken(std::uint64_t count, std::uint64_t backlog, Instant now) {
     if (backlog < kBacklog) {
       since_ = Instant::never();
@@ -32,11 +32,11 @@ class DrainPrediction {
       taken_ += count;
     }
   }
-  // `ahead`: a round trip and a feedback interval.
+  // `ahead` is a round trip and a feedback interval.
   std::uint64_t window(std::uint64_t limit, Duration ahead, Instant now) {
     if (since_.is_never() || now - since_ < ahead || ahead <= Duration::zero()) return limit;
     if (now - since_ >= ahead * 4) {
-      // A reader may change its pace, so the older half of what is known stops counting.
+      // A reader may change its pace, so the older half of the measured time stops counting.
       since_ = now - ahead * 2;
       taken_ /= 2;
     }
@@ -48,8 +48,8 @@ class DrainPrediction {
   void image(Image& image) { image(since_, taken_); }
 
  private:
-  Instant since_ = Instant::never();  // since then there has been a backlog
-  std::uint64_t taken_ = 0;           // bytes taken since then
+  Instant since_ = Instant::never();  // when the current backlog began
+  std::uint64_t taken_ = 0;           // bytes consumed since then
 };
 
 }  // namespace satrelay::stp

@@ -1,6 +1,6 @@
-// Credit of a lane: what the receiver grants for all streams together, as an absolute count of
-// bytes. Bytes of a stream are charged up to the highest offset sent. They come back when they are
-// consumed, or discarded after a reset.
+// Credit of a lane: how many bytes the receiver grants to all streams together, as an absolute
+// count. Bytes of a stream are charged up to the highest offset sent. Their credit is released when
+// they are consumed, or discarded after a reset.
 #pragma once
 
 #include <algorithm>
@@ -18,9 +18,9 @@ struct LaneSendCredit {
 
 class LaneReceiveCredit {
  public:
-  // `window`: the most bytes that may be stored or on their way. `unit`: smaller increments are not
-  // worth a frame. This object reports to `arena` how much of its promise is outstanding. `arena`
-  // outlives it.
+  // `window`: most bytes that may be stored or in flight. `unit`: smaller increments are not worth
+  // a frame. This object tells `arena` how much of its promise is outstanding. `arena` must outlive
+  // it.
   LaneReceiveCredit(std::uint64_t window, std::uint64_t initial_grant, std::uint64_t unit,
                     Arena& arena)
       : window_(window),
@@ -43,7 +43,7 @@ class LaneReceiveCredit {
   }
   std::uint64_t outstanding() const { return received_ - released_; }
 
-  // The bytes that the peer may still send. Memory must be kept for them.
+  // Bytes that the peer may still send. Memory must be kept for them.
   std::uint64_t promised() const { return granted_ - received_; }
 
   // Raises the grant as far as the window and `free_memory` allow, since a grant is a promise.
@@ -53,11 +53,13 @@ class LaneReceiveCredit {
     capped_ = covered < wanted;
     granted_ = std::max(granted_, std::min(wanted, covered));
   }
-  // Memory holds the grant back, not the reader. Ask again when memory may be free.
+  // Whether memory limits the grant instead of the reader. If so, call update() again when memory
+  // may be free.
   bool capped() const { return capped_; }
-  // Worth a frame beside a report.
+  // Whether the new credit is worth a frame next to a report.
   bool due() const { return granted_ - announced_ >= unit_; }
-  // Worth a packet of its own: a quarter of the window is new, or the peer is about to run out.
+  // Whether the new credit is worth a packet of its own: a quarter of the window is new, or the
+  // peer will soon run out of credit.
   bool urgent() const {
     const std::uint64_t fresh = granted_ - announced_;
     return fresh >= window_ / 4 ||
@@ -67,7 +69,7 @@ class LaneReceiveCredit {
     announced_ = granted_;
     return announced_;
   }
-  // The frame that announced the grant was lost.
+  // To be called if the frame with the last grant was lost.
   void announce_again() { lost_ = true; }
   bool take_lost() {
     const bool was = lost_;

@@ -1,8 +1,8 @@
-// The part of a lane's credit that each stream can count on, whatever the others do. If the far
-// host does not read a stream, the stream's bytes hold the lane's credit for ever. So the sender
-// leaves each stream a share. The share is whole again with each STREAM_CREDIT, which shows that
-// the reader reads. An eighth of the lane stays for streams that are not open yet. A quarter is for
-// bytes beyond the shares.
+// The part of a lane's credit that each stream can count on, whatever other streams do. If the far
+// host does not read a stream, the bytes of this stream occupy the lane's credit for ever. So the
+// sender keeps a share for each stream. Each STREAM_CREDIT renews the share, as it shows that the
+// reader consumes bytes. An eighth of the lane is kept for streams that are not open yet. At least
+// a quarter is for bytes beyond the shares.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace satrelay::stp {
 
 // The share of one stream.
 struct LaneShare {
-  std::uint64_t base = 0;  // offset from which on the share is used
+  std::uint64_t base = 0;  // the share covers bytes from this offset on
   std::uint16_t left = 0;
 
   void image(Image& image) { image(base, left); }
@@ -22,22 +22,22 @@ struct LaneShare {
 
 class LaneShares {
  public:
-  // The size of one block, with its header, as a gateway sends it when there are very many streams.
+  // The size of one block with its header, as a gateway sends it when there are very many streams.
   static constexpr std::uint64_t kShare = 512;
 
-  // A session begins, and its peer grants `window` at first. There are no streams yet.
+  // Begins a session without streams. `window` is the credit that the peer grants first.
   void start(std::uint64_t window) {
     window_ = window;
     reserved_ = 0;
   }
-  // `sends`: the stream may have more to send. `sent`: its highest offset that was sent.
+  // `sends`: the stream may have more to send. `sent`: the highest offset that was sent.
   void update(LaneShare& share, bool sends, std::uint64_t sent) {
     const std::uint64_t left = sends ? kShare - std::min(kShare, sent - share.base) : 0;
     if (left == share.left) return;
     reserved_ += left - share.left;
     share.left = static_cast<std::uint16_t>(left);
   }
-  // The bytes that the stream may send if the lane has `credit`.
+  // Bytes that the stream may send if the lane has `credit`.
   std::uint64_t available(const LaneShare& share, std::uint64_t credit) const {
     return std::min(credit, share.left + beyond_shares(credit));
   }
@@ -45,7 +45,7 @@ class LaneShares {
     const std::uint64_t kept = std::min(reserved_ + window_ / 8, window_ / 4 * 3);
     return credit > kept ? credit - kept : 0;
   }
-  // Whether one more stream would have its share.
+  // Whether the credit suffices for the share of one more stream.
   bool has_place(std::uint64_t credit) const { return credit >= reserved_ + kShare; }
   std::uint64_t reserved() const { return reserved_; }
 

@@ -1,5 +1,5 @@
-// Counts the bytes in order of readers that have taken none of theirs for a while. It is unknown
-// when this memory comes back. O(1) for each packet and each read.
+// Counts parked bytes: in-order bytes that were left unread for a while. It is unknown when their
+// memory will be free again. Each packet and each read costs O(1).
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace satrelay::stp {
 
 class ParkedBytes {
  public:
-  // More bytes are in order.
+  // More bytes of the stream are in order.
   void on_arrived(Stream& stream, Instant now) {
     const std::uint64_t readable = stream.receive.bytes().readable();
     if (readable == 0 || readable < stream.hot().reader_needs) return;
@@ -25,7 +25,7 @@ class ParkedBytes {
       unread_.push_back(stream);
     }
   }
-  // The reader has taken some bytes, or waits for more than there are.
+  // The reader has consumed some bytes, or waits for more bytes than are in order.
   void on_taken(Stream& stream, Instant now) {
     forget(stream);
     on_arrived(stream, now);
@@ -35,8 +35,8 @@ class ParkedBytes {
     total_ -= std::exchange(stream.heat().parked, 0);
     unread_.remove(stream);
   }
-  // The bytes that have been unread for at least `patience`. If very many become so at once, each
-  // call counts some of them.
+  // The number of bytes that were unread for at least `patience`. If very many streams pass this
+  // time at once, each call counts some of them.
   std::uint64_t total(Duration patience, Instant now) {
     for (int i = 0; i < kMostAtOnce; ++i) {
       if (unread_.empty() || unread_.front()->hot().unread_since + patience > now) break;
@@ -47,11 +47,11 @@ class ParkedBytes {
     }
     return total_;
   }
-  std::uint64_t noted() const { return total_; }  // as of the last total()
+  std::uint64_t noted() const { return total_; }  // the result of the last total()
 
  private:
   static constexpr int kMostAtOnce = 64;
-  UnreadList unread_;  // the longest unread first
+  UnreadList unread_;  // streams in the order since when they are unread
   std::uint64_t total_ = 0;
 };
 

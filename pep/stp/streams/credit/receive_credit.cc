@@ -7,7 +7,7 @@
 namespace satrelay::stp {
 namespace {
 
-// A reader with a shorter pause still counts as one that reads.
+// A reader that pauses for less than this time still counts as reading.
 constexpr Duration kPause = Duration::milliseconds(200);
 
 }  // namespace
@@ -33,30 +33,31 @@ bool ReceiveCredit::consume(Stream& stream, std::uint64_t count, const Occasion&
   const bool more =
       stream.receive.consumed() + wanted >=
       std::max(stream.receive.told(), start_.current()) + std::max<std::uint64_t>(1, step);
-  // If unread bytes hold the lane's credit, the peer sends this stream on the stream's share of the
-  // lane. It does so as long as STREAM_CREDITs show that this reader reads.
+  // If unread bytes occupy the lane's credit, the peer sends this stream by the stream's share of
+  // the lane. The share is renewed only by a STREAM_CREDIT, which shows that this reader reads.
   const bool reads = start_.lowered() && lane_.promised() < limits_.lane / 2 &&
                      stream.receive.consumed_since_told() >= LaneShares::kShare / 2;
   return more || reads;
 }
 
-// The most bytes of the stream that the peer may have stored here or on their way.
+// Most bytes of the stream that may be stored here or in flight.
 std::uint64_t ReceiveCredit::window(Stream& stream, const Occasion& occasion) {
   const std::uint64_t window = stream.receive.window(limits_.stream, occasion.reach, occasion.now);
   if (!start_.lowered()) return window;
-  // Other readers do not read. This one gets what it needs to go on and to become faster. It gets
-  // no more than half of what is left, as it may be the next to pause.
+  // Other readers have stopped reading. This reader gets enough credit to continue and to become
+  // faster. But it gets no more than half of the rest, as it may pause next.
   const auto pace = static_cast<std::uint64_t>(
       static_cast<double>(stream.receive.taken().amount(kPause, occasion.now)) *
       (occasion.reach.to_seconds() / kPause.to_seconds()) * 2);
-  // The eighth that guarantees all streams their least part is not available here.
+  // One eighth of the lane guarantees the least part of each stream, so it is not available here.
   const std::uint64_t most = limits_.lane / 8 * 7;
   const std::uint64_t left = most - std::min(most, parked_.total(kPause, occasion.now));
   return std::min(window, std::max({least(occasion.open_streams), std::min(pace, left / 2),
                                     stream.hot().reader_needs}));
 }
 
-// The least that each stream may have stored here: an eighth of the lane, divided by the streams.
+// Fewest bytes that each stream may have stored here: an eighth of the lane, divided by the number
+// of streams.
 std::uint64_t ReceiveCredit::least(std::size_t open_streams) const {
   return std::max(LaneShares::kShare, limits_.lane / 8 / std::max<std::uint64_t>(1, open_streams));
 }
@@ -72,8 +73,8 @@ std::uint64_t ReceiveCredit::tell(Stream& stream, const Occasion& occasion) {
   return stream.receive.tell(stream.receive.consumed() + window(stream, occasion));
 }
 
-// Up to a quarter of the lane may lie unread. The closer the unread bytes come to that, the less
-// may be sent of a stream with a reader that is not known yet.
+// Up to a quarter of the lane may be unread. The closer the unread bytes come to this limit, the
+// fewer bytes a stream may send before its first STREAM_CREDIT.
 bool ReceiveCredit::update_start(std::size_t open_streams, Instant now) {
   const std::uint64_t waits = parked_.total(kPause, now);
   std::uint64_t wanted = limits_.stream;

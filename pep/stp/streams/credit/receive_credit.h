@@ -1,5 +1,5 @@
-// Grants credit to the peer: for the lane, for each stream, and for streams with a reader that is
-// not known yet. It depends on what readers take, and on free memory.
+// Grants credit to the peer: for the lane, for each stream, and for streams before their first
+// STREAM_CREDIT. The credit depends on how fast readers consume, and on free memory.
 #pragma once
 
 #include <cstddef>
@@ -20,19 +20,19 @@ class ReceiveCredit {
     std::uint64_t lane = 0;
     std::uint64_t stream = 0;
   };
-  // A window depends on these: the time until credit granted now brings bytes, the number of open
-  // streams, and the present time.
+  // Values on which a window depends: the time until new credit brings new bytes, the number of
+  // open streams, and the current time.
   struct Occasion {
     Duration reach;
     std::size_t open_streams = 0;
     Instant now;
   };
 
-  // `promised`: the lane's credit that our HELLO grants. `arena` outlives this object.
+  // `promised`: the credit for the lane that our HELLO grants. `arena` must outlive this object.
   ReceiveCredit(const Limits& limits, Arena& arena, std::uint64_t promised);
 
-  // The bytes that may be promised of an arena. A quarter of what is free stays for its other
-  // users.
+  // Bytes of an arena that may be promised to the peer. A quarter of the free blocks is left to
+  // other users.
   static std::uint64_t free_memory(const Arena& arena) {
     return arena.free_blocks() * arena.block_size() / 4 * 3;
   }
@@ -41,25 +41,26 @@ class ReceiveCredit {
   const LaneReceiveCredit& lane() const { return lane_; }
   StartCredit& start() { return start_; }
   const StartCredit& start() const { return start_; }
-  // Less was promised than the configuration says, as memory was short when the HELLO was made.
+  // Whether our HELLO has promised less than configured, as memory was short when it was made.
   bool is_short() const { return lane_.granted() < limits_.lane; }
   void look_at_memory() { lane_.update(free_memory(arena_)); }
 
-  // More bytes are in order.
+  // More bytes of the stream are in order.
   void on_readable(Stream& stream, Instant now) { parked_.on_arrived(stream, now); }
-  // The reader has taken `count` bytes. True if that is worth a STREAM_CREDIT.
+  // The reader has consumed `count` bytes. Returns whether a STREAM_CREDIT is worthwhile.
   [[nodiscard]] bool consume(Stream& stream, std::uint64_t count, const Occasion& occasion);
-  // The reader takes the next `bytes` at once or not at all. True if that is worth a STREAM_CREDIT.
+  // The reader can consume the next `bytes` bytes only together. Returns whether a STREAM_CREDIT is
+  // worthwhile.
   [[nodiscard]] bool set_reader_needs(Stream& stream, std::uint64_t bytes, Instant now);
-  // The stream stores no bytes any more.
+  // The stream no longer stores any bytes.
   void forget(Stream& stream) { parked_.forget(stream); }
   void on_dropped(const Stream& stream) {
     lane_.on_released(stream.receive.charged() - stream.receive.consumed());
   }
-  // Returns the limit for a STREAM_CREDIT that leaves now, and grants it.
+  // Returns the limit for a STREAM_CREDIT that is sent now, and grants it.
   std::uint64_t tell(Stream& stream, const Occasion& occasion);
-  // Looks anew at how much may be sent of a stream with a reader that is not known yet. True if it
-  // was lowered. Then streams that still go by what HELLO promised need a STREAM_CREDIT.
+  // Calculates again how much a stream may send before its first STREAM_CREDIT. Returns true if the
+  // limit was lowered. Streams that still use the limit of HELLO then need a STREAM_CREDIT.
   [[nodiscard]] bool update_start(std::size_t open_streams, Instant now);
   std::uint64_t parked() const { return parked_.noted(); }
 

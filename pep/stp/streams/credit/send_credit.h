@@ -14,23 +14,24 @@ namespace satrelay::stp {
 
 class SendCredit {
  public:
-  // The credit that the peer's HELLO grants. There are no streams yet.
+  // Takes over the credit that the peer's HELLO grants. There are no streams yet.
   void start(std::uint64_t of_lane, std::uint64_t of_stream) {
     lane_.limit = of_lane;
     shares_.start(of_lane);
     start_.start(of_stream);
   }
   void raise_lane(std::uint64_t limit) { lane_.limit = std::max(lane_.limit, limit); }
-  // STREAM_CREDIT: the reader reads, so the stream's share of the lane is whole again.
+  // Handles a STREAM_CREDIT, which shows that the reader consumes bytes. So the stream's share of
+  // the lane is renewed.
   static void raise(Stream& stream, std::uint64_t limit) {
     stream.send.raise_limit(limit);
     stream.lane_share.base = stream.send.sent();
   }
-  // True if the limit of streams without a STREAM_CREDIT has changed.
+  // Returns true if the limit of streams without a STREAM_CREDIT has changed.
   bool accept(const StartCreditFrame& frame) { return start_.accept(frame); }
   void on_sent(std::uint64_t new_bytes) { lane_.used += new_bytes; }
 
-  // The stream keeps its share of the lane as long as it may have more to send.
+  // Reserves the stream's share of the lane while it may have more to send.
   void keep_share(Stream& stream, bool sends) {
     shares_.update(stream.lane_share, sends, stream.send.sent());
   }
@@ -39,14 +40,15 @@ class SendCredit {
     shares_.update(stream.lane_share, true, 0);
   }
   void end_share(Stream& stream) { shares_.update(stream.lane_share, false, 0); }
-  // Whether one more stream would have its share. Whether any stream may send beyond its share.
+  // has_share(): whether the credit suffices for the share of one more stream. is_beyond_shares():
+  // whether any stream may send more than its share.
   bool has_share() const { return shares_.has_place(lane_.available()); }
   bool is_beyond_shares() const { return shares_.beyond_shares(lane_.available()) > 0; }
   std::uint64_t reserved() const { return shares_.reserved(); }
 
   // Whether the lane has any credit.
   bool any() const { return lane_.available() > 0; }
-  // The lane's credit that the stream may use; its own credit; the smaller of both.
+  // The bytes that the stream may send by the lane's credit, by its own credit, and by both.
   std::uint64_t of_lane(const Stream& stream) const {
     return shares_.available(stream.lane_share, lane_.available());
   }

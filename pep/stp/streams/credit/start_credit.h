@@ -1,6 +1,7 @@
-// How much of a stream may be sent before its first STREAM_CREDIT (START_CREDIT frames, docs/stp.md
-// section 6). HELLO names the limit. The receiver lowers it while readers leave their bytes unread,
-// as each new stream may have such a reader. Only the newest announcement counts, as with RATE.
+// How many bytes of a stream may be sent before its first STREAM_CREDIT (START_CREDIT frames,
+// docs/stp.md section 6). HELLO names the first limit. The receiver lowers it while readers leave
+// bytes unread, as the reader of any new stream may do the same. As with RATE, only the newest
+// announcement counts.
 #pragma once
 
 #include <cstdint>
@@ -9,14 +10,15 @@
 
 namespace satrelay::stp {
 
-// The receiver's side. It grants.
+// The side of the receiver, which grants the credit.
 class StartCredit {
  public:
-  // `full`: the limit in HELLO.
+  // `full` is the limit in HELLO.
   explicit StartCredit(std::uint64_t full) : full_(full), current_(full) {}
   std::uint64_t current() const { return current_; }
   bool lowered() const { return current_ < full_; }
-  // True if the change is large enough to announce. Smaller changes are not made.
+  // Changes the limit to `wanted` if the difference is large enough to announce. Returns true if it
+  // has changed.
   bool change(std::uint64_t wanted) {
     const bool tells = wanted < current_ - current_ / 4 || wanted > current_ + current_ / 4 ||
                        (wanted == full_ && current_ != full_);
@@ -42,11 +44,11 @@ class StartCredit {
   bool due_ = false;
 };
 
-// The sender's side. It keeps to the limit.
+// The side of the sender, which observes the limit.
 class GrantedStartCredit {
  public:
   void start(std::uint64_t full) { *this = {full, 0}; }
-  // True if the limit has changed.
+  // Returns true if the limit has changed.
   bool accept(const StartCreditFrame& frame) {
     if (frame.sequence <= sequence_) return false;
     sequence_ = frame.sequence;

@@ -1,21 +1,22 @@
-// A round of elements that wait for their turns. Elements that have missed a round go ahead of it.
-// So an element that seldom sends does not wait for those that send all the time, as with
-// FQ-CoDel's new flows (RFC 8290 section 4.2). Turns ahead of a round are no part of it: they bring
-// no round to its end. So an element in the round has as many turns as any that goes ahead.
+// A round of elements that take turns. An element that was away for a whole round gets its turn
+// before the elements in the round. So an element that sends rarely does not wait for elements that
+// send all the time, as with the new flows of FQ-CoDel (RFC 8290 section 4.2). Turns ahead of the
+// round do not advance the round. So an element in the round has as many turns as any element that
+// goes ahead.
 #pragma once
 
 #include <cstdint>
 
 namespace satrelay::stp {
 
-// The place of an element that is in a round, or may come back to it.
+// The state of an element that is in a round, or may return to it.
 struct RoundPlace {
   static constexpr std::uint64_t kNever = ~std::uint64_t{0};
-  std::uint64_t left_at = kNever;  // the bytes that the round had served when the element left
+  std::uint64_t left_at = kNever;  // value of served_ when the element left
   bool is_ahead = false;
 };
 
-// `T`: has RoundPlace& round_place(T&).
+// For each `T` there must be a function RoundPlace& round_place(T&).
 template <typename T, typename List>
 class Round {
  public:
@@ -23,13 +24,13 @@ class Round {
   T* front() const { return ahead_.empty() ? waiting_.front() : ahead_.front(); }
   T* back() const { return waiting_.empty() ? ahead_.back() : waiting_.back(); }
 
-  // `others`: bytes of one turn for each element that waits.
+  // Adds the element. `others` is the sum of one turn, in bytes, for each waiting element.
   void add(T& one, std::uint64_t others) {
     RoundPlace& place = round_place(one);
     place.is_ahead = place.left_at != RoundPlace::kNever && served_ - place.left_at >= others;
     list_of(one).push_back(one);
   }
-  // The element leaves the round.
+  // Removes the element from the round.
   void remove(T& one) {
     list_of(one).remove(one);
     RoundPlace& place = round_place(one);
@@ -39,7 +40,7 @@ class Round {
   void on_served(T& one, std::uint64_t bytes) {
     if (!round_place(one).is_ahead) served_ += bytes;
   }
-  // The element's turn has ended.
+  // Ends the turn of the element.
   void move_to_back(T& one) {
     bool& is_ahead = round_place(one).is_ahead;
     if (!is_ahead) return waiting_.move_to_back(one);
@@ -47,7 +48,7 @@ class Round {
     is_ahead = false;
     waiting_.push_back(one);
   }
-  // The element goes ahead of all others, whatever it has had.
+  // Puts the element before all others, however much it has had.
   void move_to_front(T& one) {
     list_of(one).remove(one);
     round_place(one).is_ahead = true;
@@ -58,7 +59,7 @@ class Round {
   List& list_of(T& one) { return round_place(one).is_ahead ? ahead_ : waiting_; }
 
   List ahead_, waiting_;
-  std::uint64_t served_ = 0;  // bytes served to elements in the round
+  std::uint64_t served_ = 0;  // bytes served to elements in the round, without those ahead of it
 };
 
 }  // namespace satrelay::stp

@@ -1,4 +1,4 @@
-// The streams of one host in one class: they share that host's turns (stream_schedule.h).
+// The streams of one host in one class, which share the turns of that host (stream_schedule.h).
 #pragma once
 
 #include <cstdint>
@@ -12,12 +12,12 @@ namespace satrelay::stp {
 
 inline RoundPlace& round_place(Stream& stream) { return stream.heat().places.round; }
 
-// A host's place on one level: its streams with new bytes, and the rest of its turn.
+// The turn of a host on one level: its streams with new bytes, and the rest of its turn.
 struct HostTurn {
   Round<Stream, NewList> streams;
   std::uint32_t count = 0;   // number of these streams
-  std::int64_t deficit = 0;  // bytes
-  bool is_promoted = false;  // it has the next turn, whatever it has overdrawn
+  std::int64_t deficit = 0;  // bytes left in the turn
+  bool is_promoted = false;  // the host has the next turn, even if it has overdrawn earlier turns
   RoundPlace round;
   ListHook<HostTurn> hook;
 };
@@ -27,10 +27,10 @@ inline RoundPlace& round_place(HostTurn& turn) { return turn.round; }
 struct StreamGroup {
   std::uint64_t host = 0;
   schedule::ClassId stream_class = 0;
-  std::uint32_t streams = 0;  // streams of the group, whether they wait or not
+  std::uint32_t streams = 0;  // number of streams in the group, waiting or not
   HostTurn young, older;
-  schedule::HostShare* share = nullptr;  // nullptr: the host is in no other queue
-  bool is_counted = false;  // `share` counts this group as a place where the host waits
+  schedule::HostShare* share = nullptr;  // nullptr: the host waits in no other queue
+  bool is_counted = false;  // `share` counts this group as a queue in which the host waits
 
   bool waits_on_both() const { return HostList::contains(young) && HostList::contains(older); }
   bool waits() const { return HostList::contains(young) || HostList::contains(older); }

@@ -134,7 +134,7 @@ void StreamSchedule::unlist_new(Stream& stream) {
   c.round(level).remove(turn);
   turn.is_promoted = false;
   recount(group);
-  // Bytes of a turn that it did not use are not saved. Bytes that it overdrew are remembered.
+  // Unused bytes of a turn are not saved, but overdrawn bytes are remembered.
   turn.deficit = std::min<std::int64_t>(turn.deficit, 0);
   if (--c.hosts == 0) has_new_ &= ~schedule::class_bit(stream.stream_class);
 }
@@ -170,7 +170,7 @@ std::uint64_t StreamSchedule::turn_left(const Stream& stream) const {
   const StreamHot& hot = stream.hot();
   const HostTurn& turn = hot.places.group->turn(hot.places.new_level);
   const auto& hosts = hot.places.new_level == Stream::Level::kYoung ? c.young : c.older;
-  std::int64_t left = turn_;  // streams of the other level wait
+  std::int64_t left = turn_;  // if only streams of the other level wait
   if (hosts.front() != hosts.back()) left = turn.deficit / hot.places.group->factor();
   if (turn.streams.front() != turn.streams.back()) left = std::min(left, hot.places.deficit);
   return left > 0 ? static_cast<std::uint64_t>(left) : turn_;
@@ -184,8 +184,9 @@ Stream* StreamSchedule::next_new(schedule::ClassId stream_class) {
     if (its.deficit <= 0) its.deficit += its.is_promoted ? least_turn_ : turn_;
     return its.deficit > 0 || its.is_promoted;
   };
-  // A host that waits elsewhere too overdraws by more than a turn. If very many hosts do so, a host
-  // that still owes bytes gets the turn. Its debt is remembered.
+  // A host that waits in several queues overdraws by more than one turn. So hosts that owe bytes
+  // are skipped, and their debt shrinks each time. If there are too many of them, a host gets the
+  // turn though it owes bytes, and its debt is remembered.
   for (int passed = 0; !begin(*turn) && passed < kMostPassed; ++passed) {
     auto& hosts = c.round(turn->streams.front()->hot().places.new_level);
     hosts.move_to_back(*turn);
@@ -216,14 +217,14 @@ void StreamSchedule::on_new_sent(Stream& stream, std::size_t bytes, double loss_
   c.round(hot.places.new_level).on_served(turn, bytes);
   turn.streams.on_served(stream, bytes);
   const std::int64_t factor = group.factor();
-  // A host that is promoted again and again would owe more than it can pay back.
+  // Limit the debt: a host that is promoted again and again would owe more than it can pay back.
   turn.deficit = std::max(turn.deficit - sent * factor, -std::int64_t{turn_} * factor);
   turn.is_promoted = false;
   hot.places.deficit -= sent;
   if (turn.deficit <= 0) c.round(hot.places.new_level).move_to_back(turn);
   if (level_of(stream.send.sent()) != hot.places.new_level) {
     unlist_new(stream);
-    hot.places.round = {};  // it was a place in another round
+    hot.places.round = {};  // the old value belongs to the round of the other level
     list_new(stream);
   } else if (hot.places.deficit <= 0) {
     turn.streams.move_to_back(stream);

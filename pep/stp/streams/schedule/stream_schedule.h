@@ -1,14 +1,15 @@
 // Decides which stream of a class sends next.
 //
-// Lost bytes go before new ones, within a share that follows the loss. The first 64 KB of each
-// stream go before other new bytes. On each of these two levels there is deficit round robin
-// (Shreedhar and Varghese, SIGCOMM '95) over hosts, and over the streams of a host. A stream or
-// host that comes back after a round of the others has the next turn, as sparse flows have in
-// FQ-CoDel (RFC 8290). So a key stroke does not wait for all streams that send without end. No
-// stream gets more than a turn a round in this way. The caller decides which class has the turn.
+// Lost bytes have precedence over new bytes, within a share that depends on the loss. The first 64
+// KB of each stream have precedence over other new bytes. On each of these two levels there is
+// deficit round robin (Shreedhar and Varghese, SIGCOMM '95) over hosts, and over the streams of
+// each host. A stream or host that was away for a whole round gets the next turn, as sparse flows
+// do in FQ-CoDel (RFC 8290). So a keystroke does not wait for all streams that send continuously.
+// No stream gets more than one turn per round in this way. The caller decides which class has the
+// turn.
 //
-// Only the order is decided here. Streams says what a stream has to send, and whether credit allows
-// it.
+// This class decides only the order. Streams knows what a stream has to send, and whether credit
+// allows it.
 #pragma once
 
 #include <algorithm>
@@ -32,79 +33,80 @@ namespace satrelay::stp {
 
 class StreamSchedule {
  public:
-  // A stream is young until it has sent so many new bytes.
+  // A stream is young until it has sent this many new bytes.
   static constexpr std::uint64_t kYoungBytes = 64 * 1024;
-  // The share of young streams in the new bytes, while young and older streams wait. So endless
-  // short flows leave an eighth to the long ones.
+  // The share of young streams in the new bytes, while both young and older streams wait. So an
+  // endless series of short flows leaves an eighth to the long flows.
   static constexpr schedule::CappedShare::Permille kYoungShare = 875;
 
-  // The share of lost bytes in all bytes of a class, while new bytes wait of streams that have lost
-  // nothing. It is half as much again as lost bytes need in steady state, so that a backlog
-  // shrinks, and 5% for a path with a loss that is not known yet. So new streams are served while
-  // the losses of an outage are sent again. A stream that has lost bytes also sends them again in
-  // its own turns.
+  // The share of lost bytes in all bytes of a class, while streams without losses have new bytes.
+  // In steady state, lost bytes need the share `loss_ratio`. The result is one and a half times as
+  // much, so that a backlog shrinks, plus 5% for a loss that was not measured yet. So new streams
+  // are served even while the losses of an outage are retransmitted. A stream that has lost bytes
+  // also retransmits them in its own turns.
   static schedule::CappedShare::Permille repair_share(double loss_ratio) {
     return std::clamp<schedule::CappedShare::Permille>(50 + static_cast<int>(loss_ratio * 1500), 50,
                                                        800);
   }
 
-  // `least_turn`: bytes a turn, at least the size of the largest packet. It holds unless set_rate()
-  // makes turns longer. `shares`: counts the queues in which the same hosts may wait; nullptr:
-  // there are no others.
+  // `least_turn` is the length of a turn in bytes, at least the size of the largest packet.
+  // set_rate() may make turns longer. `shares` counts the queues in which the same host may wait;
+  // nullptr if there are no other queues.
   explicit StreamSchedule(std::uint32_t least_turn, schedule::HostShares* shares = nullptr);
   StreamSchedule(StreamSchedule&&) = default;
   StreamSchedule& operator=(StreamSchedule&&) = default;
 
-  // A turn is what `rate` sends in kTurnTime, between the least and the longest turn. A block that
-  // leaves in one piece makes one or two segments for its far host, and one visit at either end. In
-  // pieces it would make many. Turns stay so short that they are not felt as delay. Zero: the rate
-  // is unknown, and the least turn holds.
+  // Sets the length of a turn to the bytes that `rate` sends in kTurnTime, between the least and
+  // the longest turn. In long turns a block is sent in one piece, so it makes only one or two
+  // segments for the far host, and is handled once at either end. But turns stay so short that
+  // users notice no delay. Zero: the rate is unknown, and the least turn is used.
   static constexpr Duration kTurnTime = Duration::microseconds(125);
   static constexpr std::uint32_t kLongestTurn = 64 * 1024;
   void set_rate(BitRate rate) {
     if (rate != rate_) change_rate(rate);
   }
 
-  // The stream belongs to this class and host from now on. This is called before anything else is
-  // done with a stream. The stream counts for its host from when it first has something to send
-  // until it leaves.
+  // Assigns the stream to a class and a host. To be called before any other call for the stream.
+  // The stream is counted for its host from when it first has something to send until leave().
   void join(Stream& stream, schedule::ClassId stream_class, std::uint64_t host);
-  // The stream is over, or will have nothing to send for long. If it was the last stream of its
-  // host, what the host has overdrawn of its turn is forgiven.
+  // The stream has ended, or will have nothing to send for long. If it was the last stream of its
+  // host, the host's deficit is forgotten.
   void leave(Stream& stream);
-  // Takes the stream out of all lists. It keeps its class and host.
+  // Removes the stream from all lists. The stream keeps its class and host.
   void remove(Stream& stream);
 
-  // Nothing is sent for a while, so its hosts do not count as waiting here. If there are very many
-  // hosts, that takes several calls of go_on(), while go_on_waits().
+  // While the session sends nothing, its hosts do not count as waiting here. With very many hosts,
+  // a change needs several calls of go_on(), as long as go_on_waits().
   void pause(bool paused);
   bool go_on_waits() const { return recount_.active(); }
   void go_on(WorkCount& work);
 
   // --- new bytes
-  // Whether the stream has new bytes that it may send, or may be asked for some.
+  // Sets whether the stream has new bytes that it may send, or may be asked for some.
   void set_new(Stream& stream, bool has_new);
   schedule::ClassSet has_new() const { return has_new_; }
-  // The stream with new bytes, if it is the only one.
+  // The only stream with new bytes; nullptr if there are several or none.
   const Stream* only_new() const;
-  // The class is shared among about so many equal streams while all of them wait.
+  // About how many equal streams share the class while all of them wait.
   std::uint64_t sharers(const Stream& stream) const;
   static constexpr std::uint64_t kNoLimit = ~std::uint64_t{0};
-  // The bytes that the stream, which has the turn, may still send in it. No limit if no other
-  // stream waits in its class.
+  // Bytes that the stream, which has the turn, may still send in this turn. kNoLimit if no other
+  // stream of its class waits.
   std::uint64_t turn_left(const Stream& stream) const;
-  // The stream of the class that may send new bytes now; nullptr if no stream has any.
+  // The stream of the class that may send new bytes now; nullptr if no stream has new bytes.
   Stream* next_new(schedule::ClassId stream_class);
-  // The stream of next_new() has sent so many bytes. Its turn ends when they are used up.
+  // The stream that next_new() returned has sent `bytes` new bytes. Its turn ends when the turn's
+  // bytes are used up.
   void on_new_sent(Stream& stream, std::size_t bytes, double loss_ratio);
-  // The OPEN of the stream is in the packet. Its first bytes shall follow in the same packet.
+  // Gives the stream the next turn, as its OPEN is in the packet, and its first bytes should follow
+  // in the same packet.
   void promote(Stream& stream);
-  // How often new bytes of the stream are booked.
+  // How many times new bytes of the stream are booked for its host.
   static std::uint32_t factor(const Stream& stream) {
     const StreamGroup* group = stream.hot().places.group;
     return group == nullptr ? 1 : group->factor();
   }
-  // The hosts of the class that have new bytes.
+  // The number of hosts in the class that have new bytes.
   std::size_t hosts(schedule::ClassId stream_class) const {
     return classes_[stream_class].hosts - classes_[stream_class].twice;
   }
@@ -117,30 +119,30 @@ class StreamSchedule {
   }
 
   // --- lost bytes
-  // Called after anything that changes what the stream has lost.
+  // To be called after any change of the stream's lost bytes.
   void update_lost(Stream& stream);
   schedule::ClassSet has_lost() const { return has_lost_; }
   Stream* next_lost(schedule::ClassId stream_class) const;
-  // The stream that comes first in the next packet of the class, as far as is known; nullptr if no
-  // stream waits. `has_credit`: new bytes may be sent.
+  // The stream that the next packet of the class would begin with, as far as is known; nullptr if
+  // no stream waits. `has_credit`: new bytes may be sent.
   const Stream* next(schedule::ClassId stream_class, bool has_credit) const;
-  // Whether lost bytes must wait for new bytes of other streams.
+  // Whether lost bytes of `lost` must wait for new bytes of other streams.
   bool lost_waits(const Stream& lost, bool has_credit) const {
     return has_credit && whole_ones_wait(lost) && !repair_has_turn(lost.stream_class);
   }
-  // Whether another stream of its class has new bytes that wait.
+  // Whether another stream of the class has new bytes.
   bool others_wait(const Stream& stream) const;
-  // Whether new bytes wait of streams of its class that have lost nothing. New bytes of other
-  // streams do not count: they would wait at the far side for what was lost. After an outage all
-  // streams may be such.
+  // Whether streams of the same class that have lost nothing have new bytes. New bytes of a stream
+  // with losses do not count, as they would wait at the receiver for the lost bytes. After an
+  // outage all streams may have losses.
   bool whole_ones_wait(const Stream& lost) const { return classes_[lost.stream_class].whole > 0; }
-  // Whether lost bytes have the turn while others wait. on_repaired() and on_new_sent() keep the
-  // account.
+  // Whether it is the turn of lost bytes while others wait. on_repaired() and on_new_sent() update
+  // the shares.
   bool repair_has_turn(schedule::ClassId stream_class) const {
     return classes_[stream_class].repair_share.preferred();
   }
   void on_repaired(const Stream& stream, std::size_t bytes, double loss_ratio);
-  // The next packet begins with another stream.
+  // Lets the next packet begin with another stream.
   void rotate_lost(Stream& stream) { lost_list(stream).move_to_back(stream); }
 
  private:
@@ -148,9 +150,9 @@ class StreamSchedule {
     explicit Class(std::uint32_t burst) : young_share(burst), repair_share(burst) {}
     using Hosts = Round<HostTurn, HostList>;
     Hosts young, older;
-    std::size_t hosts = 0;  // in these rounds; counted twice if in both
-    std::size_t twice = 0;  // hosts that are in both
-    std::size_t whole = 0;  // streams with new bytes that have lost nothing
+    std::size_t hosts = 0;  // hosts in these rounds; a host in both counts twice
+    std::size_t twice = 0;  // hosts in both rounds
+    std::size_t whole = 0;  // streams that have new bytes and no losses
     LostList lost_young, lost_older;
     schedule::CappedShare young_share, repair_share;
 
@@ -162,11 +164,11 @@ class StreamSchedule {
   };
   using GroupKey = std::pair<schedule::ClassId, std::uint64_t>;
   struct GroupHash {
-    // The ids of hosts are keyed hashes, which need no more mixing.
+    // The ids of hosts are keyed hashes, so they need no further mixing.
     std::size_t operator()(const GroupKey& key) const { return key.second + key.first; }
   };
 
-  // The most hosts that one call of next_new() may pass over.
+  // Most hosts that one call of next_new() may skip.
   static constexpr int kMostPassed = 64;
 
   static Stream::Level level_of(std::uint64_t offset) {
@@ -189,19 +191,20 @@ class StreamSchedule {
   void unlist_lost(Stream& stream);
 
   std::uint32_t least_turn_;
-  std::uint32_t turn_;  // the quantum of deficit round robin, bytes
+  std::uint32_t turn_;  // the quantum of deficit round robin, in bytes
   BitRate rate_;
   schedule::HostShares* shares_;
   bool is_paused_ = false;
   std::array<Class, schedule::kClasses> classes_;
   schedule::ClassSet has_new_ = 0;
   schedule::ClassSet has_lost_ = 0;
-  // The groups in several parts, each of which grows by itself: to move all at once takes long.
+  // The groups are in several maps that grow separately, since moving all of them at once would
+  // take long.
   using Groups = std::unordered_map<GroupKey, std::unique_ptr<StreamGroup>, GroupHash>;
   static constexpr unsigned kPartBits = 7;
   Groups& groups_with(std::uint64_t host) { return groups_[host >> (64 - kPartBits)]; }
   std::vector<Groups> groups_;  // empty until the first group
-  IncrementalScan recount_;     // over the parts
+  IncrementalScan recount_;     // goes over the maps
 };
 
 }  // namespace satrelay::stp
