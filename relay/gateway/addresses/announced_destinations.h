@@ -1,9 +1,9 @@
-// Keeps which destination MACs this gateway has announced to its peers: the MACs to which hosts of
-// this LAN address their frames. A change is announced once on a lane, however many connections two
-// hosts have.
+// Remembers which destination MACs this gateway has announced to its peers: the MACs to which hosts
+// of this LAN address their frames. A change is announced once on a lane, however many connections
+// two hosts have.
 //
-// Fixed size, direct-mapped, found by a keyed hash. A pair that has lost its place is announced
-// again.
+// The table has a fixed size, is direct-mapped, and is indexed by a keyed hash. If another pair has
+// replaced the entry of a pair, the pair is announced again.
 #pragma once
 
 #include <cstddef>
@@ -20,30 +20,31 @@ namespace satrelay::gateway {
 
 class AnnouncedDestinations {
  public:
-  // The same MAC is announced again only after this time. The repeat is needed because the peer may
-  // have forgotten it.
+  // The same MAC is announced again after this time at the earliest. It is repeated since the peer
+  // may have removed it.
   static constexpr Duration kAgain = Duration::seconds(60);
 
   explicit AnnouncedDestinations(HashKey key) : key_(key), entries_(kEntries) {}
 
-  // Each lane of a peer may belong to another worker there, and a restarted peer knows nothing. So
-  // each listener is announced to separately.
+  // The receiver of announcements. Each lane of a peer may be handled by another worker at the
+  // peer, and a restarted peer has no state. So an announcement to one listener does not count for
+  // another.
   struct Listener {
     LaneId lane;
     std::uint32_t streams_gone = 0;  // peer_epoch_log.h
     friend bool operator==(const Listener&, const Listener&) = default;
   };
-  // A host has changed to `mac`: whether to announce that to the peer.
+  // A host has changed to `mac`. Returns whether that must be announced to the peer.
   bool is_news(const Listener& listener, const HostPair& pair, const MacAddress& mac,
                Instant now) const;
-  // It was announced.
+  // The MAC was announced.
   void note(const Listener& listener, const HostPair& pair, const MacAddress& mac, Instant now);
 
  private:
   struct Entry {
     Listener listener;
     HostPair pair;
-    MacAddress mac;  // zero: the place is empty
+    MacAddress mac;  // zero: the entry is empty
     Instant again;
   };
   static constexpr std::size_t kEntries = 1024;

@@ -10,9 +10,9 @@
 namespace satrelay::gateway {
 namespace {
 
-// A value is the second until which an address is worth its place, above two bits of the state.
-// SharedTable replaces the smallest value: first values that are long over, then hints, of which a
-// flood may come, and confirmed addresses last.
+// A value of known_ is the second until which the entry is valuable, above two bits of the state.
+// SharedTable replaces the smallest value: first values that expired long ago, then hints (there
+// may be a flood of them), and confirmed addresses last.
 constexpr unsigned kStateBits = 2;
 
 struct Terms {
@@ -33,7 +33,8 @@ std::uint32_t seconds_of(Duration duration) {
   return static_cast<std::uint32_t>(duration / Duration::seconds(1));
 }
 
-// 32 bits wrap after two years. The difference of two such times wraps with them.
+// With this tick, 32 bits wrap after two years. The difference of two such times wraps in the same
+// way.
 constexpr Duration kTick = Duration::milliseconds(16);
 
 std::uint32_t tick_of(Instant now) {
@@ -41,17 +42,18 @@ std::uint32_t tick_of(Instant now) {
   return tick == 0 ? 1 : tick;
 }
 
-// The longest time that may have passed. The clock of another worker may be a little ahead.
+// The longest time that may have passed since `tick`. The tick may be slightly in the future, as
+// the clock of another worker may be ahead.
 Duration since(std::uint32_t tick, Instant now) {
   constexpr std::uint32_t kAhead = 0xffff'ff00;
   const std::uint32_t passed = tick_of(now) - tick;
   return kTick * (passed >= kAhead ? 1 : std::int64_t{passed} + 1);
 }
 
-// A claim of this LAN is found by its host, and has two places: a server may also speak in the VLAN
-// of its client, and is still reached in its own VLAN. A value is the hour above 16 bits of the
-// VLANs; a few pairs of VLANs have the same bits.
-// These numbers separate the two places from other hashes of the address.
+// The claim of a station of this LAN has two entries, found by the claimed address alone: a server
+// may also send in the VLAN of its client, and is still reached in its own VLAN. A value is the
+// hour above 16 bits of the VLANs; a few pairs of VLANs have the same bits. The numbers in kOwn
+// distinguish the hashes of the two entries from each other and from other hashes of the address.
 constexpr std::array<std::uint32_t, 2> kOwn{1, 2};
 std::uint32_t bits_of(const Vlans& vlans) {
   return static_cast<std::uint32_t>(vlans[0] ^ vlans[1] << 4) & 0xffff;
@@ -62,8 +64,8 @@ Duration age_of_own(std::uint32_t value, Instant now) {
 
 }  // namespace
 
-// A later question of the same station does not replace the question that it repeats. The answer to
-// the first may still be on its way, and would seem to be a quick answer to the later one.
+// If a station repeats its question, the first question stays. The answer to the first may still be
+// in flight, and would look like a quick answer to the repeated question.
 void BetweenGateways::note_question(const LanAddress& address, const MacAddress& asker,
                                     Instant now) {
   const std::uint64_t number = hash_lan_address(key_, address, asker);
@@ -79,7 +81,7 @@ void BetweenGateways::note_answer(const LanAddress& address, const MacAddress& a
   if (before == State::kUnknown || before == State::kHint) put(address, State::kHint, now);
 }
 
-// A further VLAN replaces the VLAN that was heard longer ago.
+// A third VLAN replaces the VLAN that was heard longer ago.
 void BetweenGateways::note_own(const LanAddress& address, Instant now) {
   const std::uint32_t value = hour_of(now) << 16 | bits_of(address.vlans);
   std::uint64_t oldest = 0;

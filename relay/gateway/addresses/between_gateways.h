@@ -1,22 +1,24 @@
 // Finds out which addresses are between the two gateways: the page of a modem, a router on the
-// cable to it, and hosts of another VLAN of this LAN behind such a router (a router on a stick).
-// It considers only addresses that no prefix matches but that of a peer for everything. The far
-// gateway does not reach such devices, so their connections are bridged.
+// cable to the modem, and hosts in another VLAN of this LAN behind such a router (a router on a
+// stick). An address is considered only if the one prefix that matches it is the prefix for
+// everything of a peer. The far gateway cannot reach such devices, so their connections are
+// bridged.
 //
 // The only sign of such a device is its speed. An answer to an ARP request or a neighbour
-// solicitation of this LAN is a hint if it comes from the WAN in less than half the round trip of
-// the path. A hint counts for its address alone, never for the MAC that has answered: the router on
-// the cable also forwards packets for far hosts. Any station on the way can forge an answer, and a
+// solicitation of this LAN is a hint if it arrives from the WAN in less than half the round trip of
+// the path. A hint counts only for the address, never for the MAC that has answered: the router on
+// the cable also forwards packets for far hosts. Any station on the path can forge an answer, and a
 // router may answer for all addresses (proxy ARP). So the device itself must confirm the hint: it
-// must answer a SYN as soon, and acknowledge the number of that SYN (SynTrials). A hint that
-// nothing confirms is void for kVoidFor.
+// must answer a SYN equally fast, and acknowledge the sequence number of that SYN (SynTrials). If a
+// hint is not confirmed, the address is void for kVoidFor.
 //
-// The other hint is that a station of this LAN claims the address in a VLAN that is not the SYN's.
-// It is confirmed in the same way.
+// There is a second kind of hint: a station of this LAN claims the address in another VLAN than the
+// SYN's. It is confirmed in the same way.
 //
-// All workers share one object. The number of places is fixed, and a keyed hash finds them. Hints
-// give way first, then void addresses, and confirmed addresses last. So a flood of hints pushes out
-// neither of these. An answer to ARP never renews a confirmation, since any station can forge it.
+// All workers share one object. Its tables have a fixed size and are indexed by a keyed hash. Hints
+// are replaced first, then void addresses, and confirmed addresses last. So a flood of hints
+// displaces neither void nor confirmed addresses. An answer to ARP never renews a confirmation,
+// since any station can forge it.
 #pragma once
 
 #include <cstddef>
@@ -32,16 +34,18 @@ namespace satrelay::gateway {
 
 class BetweenGateways {
  public:
-  // On a shorter path, half a round trip is too close to the time that a busy host takes to answer.
+  // The shortest round trip with which this works. On a shorter path, half a round trip would be
+  // too close to the time that a busy host needs to answer.
   static constexpr Duration kShortestPath = Duration::milliseconds(100);
-  // The lifetime of a hint, and of a confirmation after the last quick answer to a SYN. ARP caches
-  // ask again well within it.
+  // The lifetime of a hint, and of a confirmation since the last quick answer to a SYN. ARP caches
+  // ask again much sooner.
   static constexpr Duration kKept = Duration::seconds(3600);
   static constexpr Duration kVoidFor = Duration::seconds(300);
-  // A station that asks again within this time repeats its question. An answer may be to any of the
-  // repeats.
+  // If a station asks again within this time, it repeats its question. An answer may be to any of
+  // the repeats.
   static constexpr Duration kRepeats = Duration::seconds(10);
-  // The lifetime of an address of this LAN: a server there may be silent for long.
+  // The lifetime of an address that a station of this LAN has claimed. It is long, since a server
+  // may be silent for long.
   static constexpr Duration kOwnKept = Duration::seconds(24 * 3600);
   static constexpr std::size_t kQuestions = 4096;
   static constexpr std::size_t kAddresses = 8192;
@@ -53,18 +57,18 @@ class BetweenGateways {
 
   // `asker`, a station of the LAN, asks for the owner of the address.
   void note_question(const LanAddress& address, const MacAddress& asker, Instant now);
-  // An answer to `asker` comes from the WAN. It is a hint if it comes within the time `within`
-  // after the question.
+  // An answer to `asker` has arrived from the WAN. The answer is a hint if it arrived within the
+  // time `within` after the question.
   void note_answer(const LanAddress& address, const MacAddress& asker, Duration within,
                    Instant now);
   // A station of the LAN claims the address.
   void note_own(const LanAddress& address, Instant now);
   State state(const LanAddress& address, Instant now) const;
-  // The device has acknowledged the number of a SYN in time. True if the address was not confirmed
-  // before.
+  // The device has acknowledged the sequence number of a SYN in time. Returns true if the address
+  // was not confirmed before.
   bool confirm(const LanAddress& address, Instant now);
-  // The device has not answered in time, or the far LAN has the address. True if the address was
-  // not void before.
+  // The device has not answered in time, or the far LAN has the address. Returns true if the
+  // address was not void before.
   bool refute(const LanAddress& address, Instant now);
 
  private:
@@ -73,9 +77,9 @@ class BetweenGateways {
   void put(const LanAddress& address, State state, Instant now);
 
   HashKey key_;
-  SharedTable asked_;  // the time of a first question
+  SharedTable asked_;  // the time of the first question
   SharedTable known_;  // the state and its time
-  // The time when a station of the LAN claimed an address, and in which VLANs.
+  // When a station of the LAN claimed an address, and in which VLANs.
   SharedTable own_;
 };
 

@@ -1,14 +1,16 @@
-// Keeps on which side of the gateway each station was heard lately, like the filtering database of
-// a bridge (IEEE 802.1Q section 8.8). A switch that does not know a station sends its frames to all
-// ports, including the gateway's. So a frame between two hosts of the LAN stays there.
+// Remembers on which side of the gateway each station was heard lately, like the filtering database
+// of a bridge (IEEE 802.1Q section 8.8). A switch that does not know a station sends its frames to
+// all ports, including the gateway's port. The gateway uses this database to drop a frame between
+// two hosts of the LAN.
 //
 // A station is a MAC in a VLAN (all tags). It also counts as heard on the WAN if a peer reports it
-// by a stream, since its own frames end at the far gateway. A station that was heard on both sides
-// is not filtered.
+// by a stream, since its own frames end at the far gateway. If a station was heard on both sides,
+// its frames are not filtered.
 //
-// All workers of a gateway share one database. Each side has a fixed number of places, in sets of a
-// few. In a full set the station that was heard first gives way. A keyed hash finds the places.
-// Each place is one word, so a worker reads all or nothing of another worker's write.
+// All workers of a gateway share one database. Each side has a table of fixed size, in sets of a
+// few entries, which is indexed by a keyed hash. If a set is full, the station that was heard
+// longest ago is replaced. An entry is one word, so a worker reads another worker's write either
+// completely or not at all.
 #pragma once
 
 #include <array>
@@ -30,42 +32,42 @@ constexpr Side other(Side side) { return side == Side::kLan ? Side::kWan : Side:
 
 struct Station {
   MacAddress mac;
-  std::array<std::uint16_t, wire::kMaxVlanTags> vlans{};  // as vlans_of()
+  std::array<std::uint16_t, wire::kMaxVlanTags> vlans{};  // as vlans_of() returns them
   friend bool operator==(const Station&, const Station&) = default;
 };
 
 class FilteringDatabase {
  public:
-  // Table 8-6 of that standard: the recommended ageing time.
+  // The ageing time that table 8-6 of IEEE 802.1Q recommends.
   static constexpr Duration kAgeing = Duration::seconds(300);
   static constexpr std::size_t kStations = 16'384;  // on each side
 
   explicit FilteringDatabase(HashKey key)
       : key_(key), sides_{SharedTable(kStations), SharedTable(kStations)} {}
 
-  // True if this side had not heard the station lately, and the other side has.
+  // Returns true if this side had not heard the station lately, and the other side has.
   bool learn(Side side, const Station& station, Instant now);
   bool is_on_lan_only(const Station& station, Instant now) const;
   bool was_heard(Side side, const Station& station, Instant now) const;
-  // True if it was heard in a second after `then`'s.
+  // Whether the station was heard in a later second than `then`.
   bool was_heard_since(Side side, const Station& station, Instant then) const;
 
  private:
   bool was_heard(Side side, std::uint64_t hash, Instant now) const;
 
   HashKey key_;
-  std::array<SharedTable, 2> sides_;  // the second in which each was heard
+  std::array<SharedTable, 2> sides_;  // values: the second in which a station was heard
 };
 
-// Each worker has one for each side. It writes a station that goes on speaking into the database
-// once a second.
+// Filters repeated writes: each worker has a listener for each side, which writes a station into
+// the database only once a second while the station keeps sending.
 class StationListener {
  public:
-  // True if the sender is the station that was heard last, and is already in the database.
+  // Whether the sender is the station that was heard last, and is already in the database.
   bool has_just_heard(const wire::EthernetHeader& frame, Instant now) const {
     return frame.source == mac_ && Tags(frame) == tags_ && now < again_;
   }
-  // Calls FilteringDatabase::learn(), unless the source is no station's MAC.
+  // Calls FilteringDatabase::learn(), unless the source MAC cannot be that of a station.
   bool hear(FilteringDatabase& database, Side side, const wire::EthernetHeader& frame,
             Instant now) {
     mac_ = frame.source;
@@ -78,7 +80,7 @@ class StationListener {
  private:
   static constexpr Duration kAgain = Duration::seconds(1);
 
-  // All tags of a header in one word.
+  // All VLAN tags of a header in one word.
   struct Tags {
     Tags() = default;
     explicit Tags(const wire::EthernetHeader& frame)

@@ -9,7 +9,7 @@
 namespace satrelay::gateway {
 
 struct HostPair {
-  LanAddress here;  // with the VLANs of both hosts
+  LanAddress here;  // with the VLANs in which both hosts are
   IpAddress there;
   friend bool operator==(const HostPair&, const HostPair&) = default;
 };

@@ -1,11 +1,12 @@
-// Keeps the MAC to which a far host addresses its frames for a host of this LAN, as the far gateway
-// has announced it. If both LANs are one network of layer 2, a bridge would deliver the frames to
-// that MAC.
+// Remembers the MAC to which a far host addresses its frames for a host of this LAN, as the far
+// gateway has announced it. If both LANs are one layer-2 network, a bridge would deliver the frames
+// to that MAC.
 //
-// One far host's choice says nothing about other far hosts, so only connections of these two hosts
-// use it. So a peer can redirect no flows but those with the hosts behind it.
+// The choice of one far host says nothing about other far hosts, so it is used only for connections
+// of these two hosts. So a peer can redirect only flows with the hosts behind that peer.
 //
-// Fixed size, direct-mapped, found by a keyed hash: a later pair takes the place of an earlier one.
+// The table has a fixed size, is direct-mapped, and is indexed by a keyed hash: a later pair
+// replaces an earlier pair.
 #pragma once
 
 #include <cstddef>
@@ -32,8 +33,8 @@ class LearnedDestinations {
   };
   void hear(const HostPair& pair, const MacAddress& mac, Instant now);
   std::optional<Heard> find(const HostPair& pair, Instant now) const;
-  // As in LanOwners: a flow of these hosts has shown that frames to `receiver` reach the host that
-  // sends from `sender`.
+  // The same as in LanOwners: a flow of these hosts has shown that frames to `receiver` reach the
+  // host that sends from `sender`.
   void note_receiver(const HostPair& pair, const MacAddress& sender, const MacAddress& receiver);
   MacAddress receiver(const HostPair& pair, const MacAddress& sender, Instant now) const;
 
@@ -41,8 +42,8 @@ class LearnedDestinations {
   struct Entry {
     HostPair pair;
     MacAddress mac;
-    MacAddress sender;        // source MAC of a host that frames to `mac` have reached
-    std::uint64_t claim = 0;  // 0: the place is empty
+    MacAddress sender;        // source MAC of a host that receives frames at `mac`
+    std::uint64_t claim = 0;  // 0: the entry is empty
     Instant heard;
   };
   static constexpr std::size_t kEntries = 1024;

@@ -1,4 +1,4 @@
-// The network that a host probably belongs to: its /24 or its /64. The real prefix length is not
+// The network to which a host probably belongs: its /24 or its /64. The real prefix length is not
 // known.
 #pragma once
 

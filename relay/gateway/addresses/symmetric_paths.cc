@@ -16,8 +16,8 @@ bool is_within_as(std::optional<std::uint32_t> value, std::uint32_t kind, Durati
 
 }  // namespace
 
-// If routes differ from flow to flow, some connections are answered through the gateways. So an
-// answer does not end a doubt of kind kOtherWay.
+// If routes differ from flow to flow, some connections are answered through the gateways. So such
+// an answer does not end a doubt of kind kOtherWay.
 void SymmetricPaths::note_answer(const FlowKey& connection, Instant now) {
   const std::uint64_t pair = hash(connection);
   if (is_within_as(table_.find(pair), kOtherWay, kDoubtfulFor, now)) return;

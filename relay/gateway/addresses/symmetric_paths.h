@@ -1,19 +1,18 @@
-// Keeps whether both directions between two hosts cross both gateways, by what connections have
+// Remembers whether both directions between two hosts cross both gateways, as connections have
 // shown.
 //
-// A server that does not answer a relayed connection may filter one port, or its answers may take
-// another way, past the gateways. Bridging helps only in the second case, and all connections of
-// the two hosts would lose their acceleration. If a client has opened a connection, and both hosts
-// have sent bytes through the gateways, both directions cross them. While that is known, a silent
-// port concerns this port only (far_services.h). Otherwise the pair is doubtful. It is bridged for
-// five minutes, or until a connection that is still relayed is answered. If the client has shown
-// that the answer came by another way, that outweighs earlier answers: routes may differ from flow
-// to flow.
+// If a server does not answer a relayed connection, it may filter the port, or its answers may take
+// another path, without the gateways. Bridging helps only in the second case, and all connections
+// of the two hosts would lose their acceleration. If a client has opened a connection, and both
+// hosts have sent bytes through the gateways, both directions cross them. While that is known, a
+// silent port concerns only this port (far_services.h). Otherwise the pair is doubtful. It is
+// bridged for five minutes, or until a connection that is still relayed is answered. If the
+// client's behaviour has shown that the answer took another path, that counts more than earlier
+// answers, since routes may differ from flow to flow.
 //
-// All workers share one table. The number of places is fixed, and a keyed hash finds them. Doubtful
-// pairs give way before others, and among them the earliest. So hosts that try many silent
-// addresses push out no pair that has answered. A pair that was pushed out counts as never
-// answered.
+// All workers share one table. It has a fixed size and is indexed by a keyed hash. Doubtful pairs
+// are replaced before other pairs, and the earliest first. So hosts that try many silent addresses
+// displace no pair that has answered. A pair that was displaced counts as never answered.
 #pragma once
 
 #include <cstddef>
@@ -29,20 +28,20 @@ namespace satrelay::gateway {
 
 class SymmetricPaths {
  public:
-  // If a route changes within this time, the client's behaviour shows it (kElsewhere).
+  // If a route changes within this time, the client's behaviour shows that (kElsewhere).
   static constexpr Duration kAnsweredFor = Duration::seconds(3600);
   static constexpr Duration kDoubtfulFor = Duration::seconds(300);
   static constexpr std::size_t kPlaces = 32'768;
   enum class Silence : std::uint8_t {
     kUnexplained,
-    kElsewhere,  // the client behaved as if the server had answered it by another way
+    kElsewhere,  // the client behaved as if the server had answered it on another path
   };
 
   explicit SymmetricPaths(HashKey key) : key_(key), table_(kPlaces) {}
 
   // Both hosts of the connection have sent bytes through the gateways.
   void note_answer(const FlowKey& connection, Instant now);
-  // The server did not answer, and no RST or ICMP error says why.
+  // The server did not answer, and no RST or ICMP error explains that.
   void note_silence(const FlowKey& connection, Silence silence, Instant now);
   // Whether connections between these two hosts, on any port, are bridged.
   bool is_doubtful(const FlowKey& connection, Instant now) const;

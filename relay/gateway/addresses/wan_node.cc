@@ -15,8 +15,9 @@ namespace {
 
 constexpr Duration kRequestInterval = Duration::seconds(1);
 constexpr Duration kRefreshInterval = Duration::seconds(30);
-constexpr std::uint8_t kAskAllAfter = 5;  // unanswered refreshes
-// A solicitation or an advertisement with the option for its MAC (RFC 4861 sections 4.3 and 4.4).
+constexpr std::uint8_t kAskAllAfter = 5;  // requests without an answer
+// Size of a solicitation or an advertisement with the option for a MAC (RFC 4861 sections 4.3 and
+// 4.4).
 constexpr std::size_t kNeighbourPacketSize = wire::kIpv6HeaderSize + 32;
 
 }  // namespace
@@ -80,8 +81,8 @@ bool WanNode::is_known(const IpAddress& address) const {
          std::ranges::find(peers_, address) != peers_.end();
 }
 
-// A frame that finds no room is lost, since answers and requests are repeated. Half of the queue is
-// kept for known addresses.
+// If there is no room, the frame is not sent. That does no harm, since answers and requests are
+// repeated. Half of the queue is reserved for known addresses.
 WanNode::PendingFrame* WanNode::new_frame(OwnFrame kind, bool known, std::size_t size,
                                           Instant now) {
   PendingFrame& frame = pending_[(pending_first_ + pending_count_) % kMaxPending];
@@ -138,11 +139,11 @@ bool WanNode::handle_arp(const Frame& frame, Instant now) {
   if (!own_.is_v4() || !on_own_vlan(frame)) return false;
   const auto arp = wire::parse_arp(frame.payload);
   if (!arp) return false;
-  // Finds conflicts as RFC 5227 section 2.4 does, but does not defend the address: the operator
+  // Detects conflicts as in RFC 5227 section 2.4, but does not defend the address: the operator
   // must decide which machine keeps it.
   const bool conflict = arp->sender == own_ && arp->sender_mac != mac_;
   if (conflict) note_conflict();
-  if (arp->target != own_) return conflict;  // a false claim is not passed on
+  if (arp->target != own_) return conflict;  // a false claim is not forwarded
   learn(arp->sender, arp->sender_mac, now);
   if (arp->operation == wire::ArpOperation::kReply) return true;
   const auto ethernet = header_to(arp->sender_mac, wire::EtherType::kArp);
@@ -166,8 +167,7 @@ bool WanNode::speaks_as_own(const Frame& frame) const {
 
 bool WanNode::handle_icmp(const Frame& frame, Instant now) {
   if (!on_own_vlan(frame)) return false;
-  // Another machine looks for its neighbours in the gateway's name, or claims the gateway's
-  // address.
+  // Another machine asks for its neighbours in the gateway's name, or claims the gateway's address.
   const bool conflict = frame.ethernet.source != mac_ && speaks_as_own(frame);
   if (conflict) note_conflict();
   const bool own = frame.ip.destination == own_;
@@ -231,7 +231,7 @@ bool WanNode::handle_neighbour(const Frame& frame, const wire::IcmpMessage& mess
 }
 
 bool WanNode::request(const Neighbour& neighbour, Instant now) {
-  // If the known MAC does not answer, ask all stations: the device may have been replaced.
+  // If the known MAC does not answer, ask all stations, since the device may have been replaced.
   const bool ask_known = neighbour.mac && neighbour.unanswered < kAskAllAfter;
   const std::size_t tags = vlan_ ? 4 : 0;
   PendingFrame* out =
@@ -271,14 +271,14 @@ bool WanNode::request(const Neighbour& neighbour, Instant now) {
 }
 
 void WanNode::handle_timeout(Instant now) {
-  std::optional<std::size_t> refused;  // the first refused neighbour
+  std::optional<std::size_t> refused;  // the first neighbour for which there was no room
   std::size_t at = first_asked_;
   for (std::size_t i = 0; i < neighbours_.size(); ++i, ++at) {
     if (at == neighbours_.size()) at = 0;
     Neighbour& neighbour = neighbours_[at];
     if (neighbour.next_request > now) continue;
-    // A neighbour that stops answering keeps its MAC until another MAC is learned. Behind a
-    // satellite link it is silent during an outage, and must be reached at once afterwards.
+    // If a neighbour stops answering, its MAC is used until another MAC is learned. A neighbour
+    // behind a satellite link is silent during an outage, and must be reached at once afterwards.
     const bool asks = speaks_ || !neighbour.mac;
     if (asks && !request(neighbour, now) && !refused) refused = at;
     if (neighbour.unanswered < kAskAllAfter) ++neighbour.unanswered;
@@ -316,9 +316,9 @@ void WanNode::write_stp_headers(const LaneAddress& address, std::size_t datagram
 
 void WanNode::repeat_stp_headers(MutableBytes frame) const {
   std::memcpy(frame.data(), last_.bytes.data(), stp_header_size_);
-  // The UDP checksum is left out on IPv4 (RFC 768): each STP packet carries a CRC32C or a tag of
-  // its own, and the sum would be a second pass over the payload. IPv6 requires it (RFC 8200
-  // section 8.1).
+  // With IPv4 the UDP checksum is left out (RFC 768): each STP packet has a CRC32C or an
+  // authentication tag, and the sum would need a second pass over the payload. IPv6 requires the
+  // checksum (RFC 8200 section 8.1).
   if (own_.is_v4()) return;
   const bool sent = last_.way == LinkWay::kSend;
   const MutableBytes udp =

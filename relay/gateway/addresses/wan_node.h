@@ -1,12 +1,12 @@
-// The gateway as a node on the WAN. It owns one MAC and one address there, answers ARP, Neighbour
+// The gateway as a node on the WAN. It has one MAC and one address there, answers ARP, Neighbour
 // Discovery and ping for that address, and resolves the next hop of each peer.
 //
-// If there are several workers, the first one answers and asks. The others learn from frames that
-// they overhear, and ask only for next hops that they do not know.
+// If there are several workers, only the first one answers and asks. The others learn from frames
+// that they overhear, and ask only for next hops that they do not know.
 //
-// Answers and questions draw on budgets of the link (uplink/own_traffic.h); beyond its budget a
-// frame is not sent. Frames wait in a short queue until the link has room, and poll_frame() takes
-// them.
+// Answers and questions are charged to budgets of the link (uplink/own_traffic.h); beyond its
+// budget a frame is not sent. Frames wait in a short queue until the link has room, and
+// poll_frame() removes them.
 #pragma once
 
 #include <array>
@@ -37,32 +37,32 @@ namespace satrelay::gateway {
 
 class WanNode {
  public:
-  // `budget` must outlive it.
+  // `budget` must outlive this object.
   WanNode(const config::Gateway& config, Share share, const MacAddress& mac, OwnFrames& budget,
           Counters& counters, Instant now);
 
-  // True if the frame is for the gateway itself; it is handled then. This class does not handle STP
-  // datagrams: is_for_own_address() finds them.
+  // Return true if the frame is for the gateway itself, and was handled. This class does not handle
+  // STP datagrams, but recognizes them by is_for_own_address().
   bool handle_arp(const Frame& frame, Instant now);
   bool handle_icmp(const Frame& frame, Instant now);
   bool is_for_own_address(const Frame& frame) const;
-  // Whether hosts take the frame for one of the gateway's own network. Tags that name no VLAN (IEEE
-  // 802.1Q, id 0: a priority) count as none, as they do for hosts.
+  // Whether hosts treat the frame as a frame of the gateway's own network. Priority tags (IEEE
+  // 802.1Q, VLAN id 0) are ignored, as hosts ignore them.
   bool is_in_own_network(const wire::EthernetHeader& ethernet) const;
   bool is_own_mac(const MacAddress& mac) const { return mac == mac_; }
 
   void handle_timeout(Instant now);
   Instant next_timeout() const;
-  // Size of the first frame that waits; 0: none waits.
+  // Size of the first frame in the queue; 0: the queue is empty.
   std::size_t next_frame_size() const {
     return pending_count_ == 0 ? 0 : pending_[pending_first_].size;
   }
   std::size_t poll_frame(MutableBytes out);
 
-  // The MAC of the next hop to peer `index`; nullopt while it is not resolved.
+  // The MAC of the next hop to the peer; nullopt until it is resolved.
   std::optional<MacAddress> next_hop(FarGatewayId peer) const;
   // The size of the headers in front of an STP datagram, and the function that writes them.
-  // `datagram`: bytes of UDP payload that already stand behind the headers. kReceive: writes the
+  // `datagram`: bytes of UDP payload that are already behind the headers. kReceive: writes the
   // headers as if the peer had sent the datagram.
   std::size_t stp_header_size() const { return stp_header_size_; }
   void write_stp_headers(const LaneAddress& address, std::size_t datagram,
@@ -72,7 +72,8 @@ class WanNode {
   void repeat_stp_headers(MutableBytes frame) const;
 
  private:
-  // The headers that were written last: most packets of a burst have the same.
+  // The headers that were written last. They are cached, since most packets of a burst have the
+  // same headers.
   struct Headers {
     LaneAddress address;
     std::size_t datagram = 0;
@@ -80,7 +81,7 @@ class WanNode {
     control::Priority priority{};
     LinkWay way{};
     bool written = false;
-    // With a VLAN tag, IPv6 and UDP.
+    // Large enough for a VLAN tag, IPv6 and UDP.
     std::array<std::byte,
                wire::kEthernetHeaderSize + 4 + wire::kIpv6HeaderSize + wire::kUdpHeaderSize>
         bytes{};
@@ -102,21 +103,21 @@ class WanNode {
 
   wire::EthernetHeader header_to(const MacAddress& destination, wire::EtherType type) const;
   bool on_own_vlan(const Frame& frame) const;
-  // In Neighbour Discovery.
+  // Whether a Neighbour Discovery message has the gateway's own address as source or target.
   bool speaks_as_own(const Frame& frame) const;
   bool handle_neighbour(const Frame& frame, const wire::IcmpMessage& message, Instant now);
   void learn(const IpAddress& address, const MacAddress& mac, Instant now);
-  // False if there is no room for the question.
+  // Returns false if there is no room for the request.
   bool request(const Neighbour& neighbour, Instant now);
-  // True for a next hop and for a peer.
+  // Whether the address is that of a next hop or of a peer.
   bool is_known(const IpAddress& address) const;
-  // A place in the queue for a frame of so many octets; nullptr if its budget or the queue has no
-  // room.
+  // Reserves a frame of `size` bytes in the queue. Returns nullptr if the budget or the queue has
+  // no room.
   PendingFrame* new_frame(OwnFrame kind, bool known, std::size_t size, Instant now);
   PendingFrame* new_answer(OwnFrame kind, const IpAddress& to, std::size_t size, Instant now);
   void note_conflict();
 
-  // True at the worker that answers for all workers.
+  // This worker answers for all workers.
   bool speaks_;
   IpAddress own_;
   MacAddress mac_;

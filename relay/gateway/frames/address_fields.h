@@ -1,4 +1,5 @@
-// Addresses in the metadata of streams: octets in network order, without a length.
+// Reads and writes addresses in the metadata of streams, as octets in network order without a
+// length.
 #pragma once
 
 #include <algorithm>
@@ -37,7 +38,7 @@ inline MacAddress read_mac(ByteReader& reader) {
   return mac;
 }
 
-// The tags of a frame. Their number is written and read separately; it is at most
+// The VLAN tags of a frame. The number of tags is written and read separately; it is at most
 // wire::kMaxVlanTags.
 inline void write_tags(ByteWriter& writer, const wire::EthernetHeader& header) {
   for (std::size_t i = 0; i < header.tag_count; ++i) {

@@ -11,12 +11,12 @@
 
 namespace satrelay::gateway {
 
-// The largest frame of a segment without payload and options, as an RST is.
+// The largest frame of a segment without payload and without options, such as an RST.
 inline constexpr std::size_t kMostBareSegment =
     wire::kMaxEthernetHeaderSize + wire::kIpv6HeaderSize + wire::kTcpHeaderSize;
 
-// Writes a segment to the host `key.local`; returns the size of the frame. `out` must hold the
-// headers, VLAN tags and all TCP options.
+// Writes a segment to the host `key.local`; returns the size of the frame. `out` must have room for
+// the headers, the VLAN tags and all TCP options.
 std::size_t write_bare_segment(const wire::EthernetHeader& to_host, const FlowKey& key,
                                wire::TcpHeader header, MutableBytes out);
 

@@ -1,5 +1,5 @@
-// Instants in tables that have one word for a place: a whole number from 1 on, so that 0 can mean
-// an empty place.
+// Instants for tables with entries of one word: whole numbers from 1 on, so that 0 can mean an
+// empty entry.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@ constexpr std::uint32_t hour_of(Instant now) {
   return static_cast<std::uint32_t>((now - Instant()) / Duration::seconds(3600) % 0xffff) + 1;
 }
 
-// Whether less than `age` has passed since that second. The clock of another worker may be a little
-// ahead.
+// Whether less than `age` has passed since `second`. That second may be slightly in the future, as
+// the clock of another worker may be ahead.
 constexpr bool is_within(std::optional<std::uint32_t> second, Duration age, Instant now) {
   return second.value_or(0) != 0 &&
          std::int64_t{second_of(now)} - *second < age / Duration::seconds(1);

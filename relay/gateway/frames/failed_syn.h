@@ -1,5 +1,5 @@
-// Writes the ICMP error by which a host of the LAN learns why its SYN has failed behind the far
-// gateway. The error quotes the SYN, as the router or the server would have done over a bridge.
+// Writes the ICMP error that tells a host on the LAN why its SYN failed behind the far gateway. The
+// error quotes the SYN, as the error of a router or of the server would over a bridge.
 #pragma once
 
 #include <cstddef>
@@ -26,8 +26,8 @@ struct FailedSyn {
 inline constexpr std::size_t kMostFailedSynFrame =
     wire::kMaxEthernetHeaderSize + 2 * wire::kIpv6HeaderSize + 8 + wire::kMaxTcpHeaderSize;
 
-// Returns the size of the frame. `sender` must have the IP version of the SYN, and `out` must have
-// room for kMostFailedSynFrame bytes.
+// Returns the size of the frame. The IP version of `sender` must be that of the SYN, and `out` must
+// have room for kMostFailedSynFrame bytes.
 std::size_t write_failed_syn(const wire::EthernetHeader& to_host, const IpAddress& sender,
                              IcmpCode code, const FailedSyn& syn, MutableBytes out);
 

@@ -1,4 +1,4 @@
-// Identifies a relayed flow: the TCP 4-tuple seen from this gateway's LAN, with the VLANs on which
+// Identifies a relayed flow: the TCP 4-tuple as this gateway's LAN sees it, and the VLANs in which
 // the LAN host is reached.
 #pragma once
 
@@ -17,26 +17,25 @@ struct FlowKey {
   IpAddress remote;  // the host behind the peer
   std::uint16_t local_port = 0;
   std::uint16_t remote_port = 0;
-  std::array<std::uint16_t, wire::kMaxVlanTags> vlans{};  // ids, outermost first; 0: untagged
+  std::array<std::uint16_t, wire::kMaxVlanTags> vlans{};  // VLAN ids, outermost first; 0: untagged
 
   void image(Image& image) { image(local, remote, local_port, remote_port, vlans); }
   friend bool operator==(const FlowKey&, const FlowKey&) = default;
 };
 
-// Only the two hosts of a flow, without the ports.
+// Keeps only the addresses of the two hosts and the VLANs, without the ports.
 constexpr FlowKey pair_of(FlowKey key) {
   key.local_port = key.remote_port = 0;
   return key;
 }
 
-// Without the VLANs: the same for each place of the host on the LAN.
+// Leaves out the VLANs, so that the key is the same in whatever VLAN the host is.
 constexpr FlowKey untagged(FlowKey key) {
   key.vlans = {};
   return key;
 }
 
-// The VLAN ids of a header, without the priority bits, which a host may change in the middle of a
-// flow.
+// The VLAN ids of a header, without the priority bits, since a host may change these within a flow.
 constexpr std::array<std::uint16_t, wire::kMaxVlanTags> vlans_of(const wire::EthernetHeader& eth) {
   std::array<std::uint16_t, wire::kMaxVlanTags> ids{};
   for (std::size_t i = 0; i < eth.tag_count; ++i) ids[i] = eth.tags[i].vlan_id();

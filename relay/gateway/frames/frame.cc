@@ -3,7 +3,7 @@
 namespace satrelay::gateway {
 namespace {
 
-// Steps over the extension headers.
+// Skips the extension headers.
 FrameKind look_behind(Frame& frame) {
   frame.extensions = wire::walk_extension_headers(frame.ip.protocol, frame.payload);
   frame.ip.protocol = frame.extensions.protocol;

@@ -1,4 +1,4 @@
-// Properties of a single frame that decide its way, as counters.
+// Finds properties of a single frame that decide how it is handled, and expresses them as counters.
 #pragma once
 
 #include <optional>
@@ -8,17 +8,18 @@
 
 namespace satrelay::gateway {
 
-// The reason not to answer or relay the segment or datagram; nullopt if its checksum is correct.
+// The reason why the segment or datagram may be neither answered nor relayed; nullopt if its
+// checksum is correct.
 [[nodiscard]] std::optional<Counter> checksum_fault(const Frame& frame);
-// The same; counts the reason.
+// Returns whether checksum_fault() has no reason, and counts the reason.
 [[nodiscard]] inline bool passes_checksum(const Frame& frame, Counters& counters) {
   const auto fault = checksum_fault(frame);
   if (fault) counters.add(*fault);
   return !fault;
 }
 
-// The reason for bridging the frame. Headers before the transport are a more exact reason than
-// `otherwise`.
+// The reason for bridging the frame. If there are headers before the transport, they are a more
+// exact reason than `otherwise`.
 Counter bridging_reason(const Frame& frame, Counter otherwise);
 
 }  // namespace satrelay::gateway

@@ -34,14 +34,14 @@ std::uint64_t load_little_endian(const std::byte* p) {
   return v;
 }
 
-// The 64x64 -> 128 bit product, folded: every input bit reaches every output bit.
+// The 64x64 -> 128 bit product, folded, so that every input bit affects every output bit.
 std::uint64_t fold(std::uint64_t a, std::uint64_t b) {
   const auto product = static_cast<Uint128>(a) * b;
   return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
 }
 
-// The key as words: addresses, then ports and VLANs. An address has two words; the second is zero
-// for IPv4.
+// The flow key as words: addresses, then ports and VLANs. An address has two words; with IPv4 the
+// second word is zero.
 std::array<std::uint64_t, 6> words_of(const FlowKey& flow) {
   std::array<std::uint64_t, 6> words{};
   std::memcpy(&words[0], flow.local.octets().data(), 16);

@@ -1,5 +1,6 @@
-// Keyed hashes, which an outsider cannot steer. SipHash-2-4 (Aumasson, Bernstein 2012) is used for
-// initial sequence numbers (RFC 6528) among others. A cheaper hash is used for tables of flows.
+// Keyed hashes, so that an outsider cannot choose inputs that collide. SipHash-2-4 (Aumasson,
+// Bernstein 2012) is used for initial sequence numbers (RFC 6528) among others. A cheaper hash is
+// used for tables of flows.
 #pragma once
 
 #include <array>
@@ -18,10 +19,10 @@ struct HashKey {
 std::uint64_t sip_hash(const HashKey& key, ConstBytes bytes);
 
 // Hash of a flow key for look-ups in tables: a keyed multiply-and-fold. It is cheaper than SipHash,
-// and decides only where an entry is.
+// and only determines the position of an entry.
 std::uint64_t hash_flow(const HashKey& key, const FlowKey& flow);
 
-// The same for two words, and for one end of a flow: a host, and a port in one of its VLANs.
+// The same hash for two words, and for one end of a flow: a host, and a port in one of its VLANs.
 std::uint64_t hash_words(const HashKey& key, std::uint64_t first, std::uint64_t second);
 std::uint64_t hash_service(const HashKey& key, const IpAddress& host, std::uint16_t port,
                            const std::array<std::uint16_t, wire::kMaxVlanTags>& vlans = {});
@@ -32,11 +33,12 @@ std::uint64_t sip_hash(const HashKey& key, const FlowKey& flow, std::uint64_t mo
 // SipHash of a host's address.
 std::uint64_t hash_host(const HashKey& key, const IpAddress& host);
 
-// RFC 6437: the label of all packets of a flow from the far host, 1 to 0xfffff. It depends on the
+// The label of all packets of a flow from the far host, 1 to 0xfffff (RFC 6437). It depends on the
 // 5-tuple alone, so it needs no memory and stays the same after a restart.
 std::uint32_t flow_label(const FlowKey& flow);
 
-// RFC 6528: F(4-tuple, secret) plus a clock that ticks every 4 microseconds.
+// The initial sequence number of RFC 6528: F(4-tuple, secret) plus a clock that ticks every 4
+// microseconds.
 std::uint32_t initial_sequence(const HashKey& key, const FlowKey& flow, std::int64_t nanoseconds);
 
 }  // namespace satrelay::gateway

@@ -11,14 +11,16 @@ namespace {
 
 using wire::EtherType;
 
-// IEEE 802.1Q table 8-1: addresses that a bridge does not forward (STP, LACP, EAPOL, LLDP), and the
-// addresses of MRP (table 10-1) and of CFM (section 8.13): 01:80:c2:00:00:00 to 3f.
+// IEEE 802.1Q table 8-1: group addresses that a bridge does not forward (STP, LACP, EAPOL, LLDP),
+// and the addresses of MRP (table 10-1) and of CFM (section 8.13). All are from 01:80:c2:00:00:00
+// to 3f.
 bool is_bridge_group(const MacAddress& mac) {
   constexpr std::array<std::uint8_t, 5> kGroup{0x01, 0x80, 0xc2, 0x00, 0x00};
   return std::ranges::equal(std::span(mac.octets).first<5>(), kGroup) && mac.octets[5] < 0x40;
 }
 
-// Groups to which one vendor's bridges send the STP of each VLAN, and find each other.
+// Groups to which the bridges of one vendor send the STP of each VLAN, and messages to discover
+// each other.
 bool is_vendor_group(const MacAddress& mac) {
   constexpr std::array<std::uint8_t, 5> kGroup{0x01, 0x00, 0x0c, 0xcc, 0xcc};
   return std::ranges::equal(std::span(mac.octets).first<5>(), kGroup) &&
@@ -54,7 +56,7 @@ bool is_link_control(const Frame& frame) {
       return is_control_type(frame.ethernet.type) || is_bridge_group(frame.ethernet.destination) ||
              is_vendor_group(frame.ethernet.destination) || is_ppp_control(frame);
     case FrameKind::kIcmp:
-      // RFC 4861 section 7.1: hosts ignore a message that has come through a router.
+      // RFC 4861 section 7.1: hosts ignore a message that was forwarded by a router.
       return frame.ip.hop_limit == 255 && wire::is_neighbour_discovery(frame.ip, frame.payload);
     default:
       return false;

@@ -1,4 +1,4 @@
-// Recognizes frames that are not IP, where the gateway treats them specially.
+// Recognizes kinds of frames below IP that the gateway must handle specially.
 #pragma once
 
 #include <optional>
@@ -7,13 +7,13 @@
 
 namespace satrelay::gateway {
 
-// Whether the frame keeps the network below IP together, or is needed to find a host: ARP,
-// Neighbour Discovery, STP, LACP, LLDP, EAPOL, CFM and OAM, PPPoE discovery, and the control
-// protocols of PPP (LCP, IPCP).
+// Whether the network below IP needs the frame to work or to find a host: ARP, Neighbour Discovery,
+// STP, LACP, LLDP, EAPOL, CFM and OAM, PPPoE discovery, and the control protocols of PPP (LCP,
+// IPCP).
 bool is_link_control(const Frame& frame);
 
-// The IP packet in a PPPoE session or under MPLS labels (pep/wire/encapsulation.h), behind the
-// Ethernet header of `frame`; nullopt if there is none.
+// Parses the IP packet in a PPPoE session or behind MPLS labels (pep/wire/encapsulation.h). The
+// result has the Ethernet header of `frame`; nullopt if there is no IP packet.
 std::optional<Frame> look_inside(const Frame& frame);
 
 }  // namespace satrelay::gateway

@@ -1,5 +1,6 @@
-// The metadata of a flow in OPEN. With it the far gateway uses the client's address, port and L2
-// header, and offers the server the client's TCP options. pep/stp does not interpret it.
+// The metadata of a flow in OPEN. They let the far gateway use the client's address, port and
+// Ethernet header, and offer the client's TCP options to the server. pep/stp does not interpret
+// them.
 //
 //   octet  0       1       2       3      4..9     10..15   16..16+4T
 //        +-------+-------+-------+-------+--------+--------+-----------+
@@ -7,9 +8,9 @@
 //        |  = 3  | 4 / 6 | 0..2  | bits  |        |        |  each     |
 //        +-------+-------+-------+-------+--------+--------+-----------+
 //
-// Then follow the client address and the server address (4 or 16 octets each), the client port, the
-// server port and the MSS (2 octets each), the window scale, the traffic class, the hop limit (1
-// octet each), the modes if present, and the class if present.
+// These fields follow: the client address and the server address (4 or 16 octets each), the client
+// port, the server port and the MSS (2 octets each), the window scale, the traffic class and the
+// hop limit (1 octet each), the modes if present, and the class if present.
 //
 // Option bits: 1 MSS present, 2 window scale present, 4 SACK permitted, 8 timestamps offered, 16
 // name of a class present (its length, 1 to 32, and its octets), 32 modes present, 64 ECN offered.
@@ -33,7 +34,7 @@
 namespace satrelay::gateway {
 
 struct OpenMetadata {
-  wire::EthernetHeader ethernet;  // of the client's SYN; its type follows from the addresses
+  wire::EthernetHeader ethernet;  // header of the client's SYN; its type follows from the addresses
   IpAddress client;
   IpAddress server;
   std::uint16_t client_port = 0;
@@ -41,7 +42,7 @@ struct OpenMetadata {
   std::uint8_t traffic_class = 0;
   std::uint8_t hop_limit = 64;
   std::string class_name;    // the flow's class in both directions; "": none
-  config::FlowModes modes;   // modes of both sides
+  config::FlowModes modes;   // modes that apply at both gateways
   bool ecn_offered = false;  // the client's SYN asked for ECN (RFC 3168)
   wire::TcpOptions options;  // MSS, window scale, SACK permitted, presence of timestamps
 };
@@ -51,7 +52,8 @@ inline constexpr std::size_t kMaxOpenMetadata =
 
 // Writes the metadata; returns the size. `out` must have room for kMaxOpenMetadata bytes.
 std::size_t write_open_metadata(const OpenMetadata& metadata, MutableBytes out);
-// nullopt if the metadata is malformed, has another version, or has octets left over.
+// Returns nullopt if the metadata is malformed, has another version, or is followed by extra
+// octets.
 std::optional<OpenMetadata> parse_open_metadata(ConstBytes bytes);
 
 }  // namespace satrelay::gateway

@@ -10,7 +10,7 @@ namespace {
 using Octets = std::array<std::byte, kMaxOpenMetadata>;
 static_assert(kMaxOpenMetadata <= 0xff);
 
-// The place of the ends in the octets (open_metadata.h).
+// Offset of the two ends (addresses and ports) in the octets (open_metadata.h).
 std::size_t place_of_ends(ConstBytes octets) {
   const auto tags = static_cast<std::size_t>(octets[2]);
   return 16 + 4 * tags;

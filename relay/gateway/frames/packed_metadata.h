@@ -1,5 +1,5 @@
-// OPEN's metadata as octets. Each of very many flows keeps them, and they are rarely read. The ends
-// are left out, since a flow has them in its key.
+// OPEN's metadata as octets, since each of very many flows stores them, and they are rarely read.
+// The two ends (addresses and ports) are left out, since a flow has them in its key.
 #pragma once
 
 #include <cstddef>
@@ -22,16 +22,16 @@ class PackedMetadata {
   };
 
   void pack(const OpenMetadata& metadata);
-  // The metadata that was packed last, for a flow with these ends. Empty metadata if nothing was
-  // packed.
+  // Returns the metadata that were packed last, for a flow with these ends; empty metadata if
+  // nothing was packed.
   OpenMetadata unpack(const Ends& ends) const;
-  // Only the name of the class: a listing of flows reads it for very many flows.
+  // Reads only the name of the class, since a listing of flows needs it for very many flows.
   std::string_view class_name() const;
 
   void image(Image& image);
 
  private:
-  // The number of octets, then the octets.
+  // One octet with the number of octets, then these octets.
   std::unique_ptr<std::byte[]> octets_;
 };
 

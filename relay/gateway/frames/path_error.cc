@@ -25,7 +25,8 @@ std::optional<PathError> kind_of_v4(IcmpCode icmp) {
   }
 }
 
-// RFC 4443 section 2.4: a host reports an error to its transport even if it does not know its type.
+// RFC 4443 section 2.4: a host reports an error to its transport even if the host does not know the
+// error's type.
 std::optional<PathError> kind_of_v6(IcmpCode icmp) {
   constexpr std::uint8_t kPortUnreachable = 4, kUnknownNextHeader = 1;
   constexpr std::uint8_t kFirstInformational = 128;

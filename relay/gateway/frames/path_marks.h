@@ -1,4 +1,5 @@
-// The DSCP and TTL of a host's packets, as they reach the gateway. The far host sees the same.
+// The DSCP and TTL of a host's packets when they reach the gateway. The far gateway sends its
+// packets to the far host with the same values.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +8,9 @@
 
 namespace satrelay::gateway {
 
-// Hosts begin with 64 or more, and the LAN's routers subtract little. Traceroute counts from 1 up
-// to 30, similar programs to 33. Routers that peer directly (BGP) begin with 1.
+// A larger TTL is not a probe: hosts begin with 64 or more, and the routers of the LAN subtract
+// little. Traceroute counts from 1 up to 30, and similar programs up to 33. Routers that peer
+// directly (BGP) begin with 1.
 inline constexpr std::uint8_t kMostTtlOfAProbe = 33;
 
 struct PathMarks {

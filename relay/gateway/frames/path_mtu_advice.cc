@@ -8,9 +8,11 @@
 namespace satrelay::gateway {
 namespace {
 
-// A router from before RFC 1191 names no MTU. Every IPv4 host accepts so much.
+// Every IPv4 host accepts a datagram of this size. It is used if a router is older than RFC 1191
+// and reports no MTU.
 constexpr std::uint32_t kSafeMtu = 576;
-// Every IPv6 link carries so much. A message with a smaller MTU is discarded (RFC 8201 section 4).
+// Every IPv6 link carries packets of this size. A message with a smaller MTU is discarded (RFC 8201
+// section 4).
 constexpr std::uint32_t kLeastMtuV6 = 1280;
 
 }  // namespace

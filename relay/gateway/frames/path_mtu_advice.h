@@ -10,8 +10,8 @@
 namespace satrelay::gateway {
 
 struct PathMtuAdvice {
-  std::uint32_t sequence = 0;       // of the quoted TCP segment
-  std::uint16_t segment_limit = 0;  // octets of TCP options and payload that pass
+  std::uint32_t sequence = 0;       // sequence number of the quoted TCP segment
+  std::uint16_t segment_limit = 0;  // the most octets of TCP options and payload that fit
 };
 // nullopt if the frame is not such an error.
 std::optional<PathMtuAdvice> path_mtu_advice(const Frame& frame);

@@ -1,4 +1,5 @@
-// A few segments without payload that wait to be sent to hosts of the LAN or the WAN, in order.
+// A short queue of segments without payload that wait to be sent to hosts on the LAN or the WAN, in
+// order.
 #pragma once
 
 #include <cstddef>
@@ -19,19 +20,20 @@ class SegmentQueue {
 
   bool empty() const { return waiting_.empty(); }
   bool full() const { return waiting_.size() >= most_; }
-  // The segment goes to the host `key.local`. The queue must not be full.
+  // Queues a segment to the host `key.local`. The queue must not be full.
   void push(const wire::EthernetHeader& to_host, const FlowKey& key,
             const wire::TcpHeader& header) {
     waiting_.push_back({to_host, key, header});
   }
-  // An RST. The host has shown that it expects its sequence number (RFC 9293 section 3.10.7.1).
+  // Queues an RST with the sequence number that the host expects, as the host's own segments have
+  // shown (RFC 9293 section 3.10.7.1).
   void push_reset(const wire::EthernetHeader& to_host, const FlowKey& key, std::uint32_t sequence) {
     wire::TcpHeader header;
     header.sequence = sequence;
     header.flags = wire::TcpFlags::kRst;
     push(to_host, key, header);
   }
-  // Takes the first segment and writes it; 0 if there is none.
+  // Writes the first segment into `out` and removes it; 0 if there is none.
   std::size_t poll_frame(MutableBytes out) {
     if (waiting_.empty()) return 0;
     const Segment& first = waiting_.front();

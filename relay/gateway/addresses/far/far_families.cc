@@ -44,7 +44,7 @@ bool FarFamilies::note_silence(FarGatewayId peer, const IpAddress& server, Insta
 
 void FarFamilies::note_answer(FarGatewayId peer, const IpAddress& server, Instant now) {
   Family& family = family_of(peer, server);
-  // Writes only if the value changes: other workers read this word with each SYN.
+  // Write only if the value changes, since other workers read this word with each SYN.
   if (family.answered.load(kRelaxed) != second_of(now)) {
     family.answered.store(second_of(now), kRelaxed);
   }

@@ -1,12 +1,13 @@
-// Keeps whether the servers behind a peer answer at all by IPv4, and by IPv6. Many networks
-// announce IPv6 and do not route it. A client that has both families relies on a connect() that
-// fails, or takes long. A gateway that answers for such servers defeats that.
+// Remembers whether the servers behind a peer answer at all by IPv4, and by IPv6. Many networks
+// announce IPv6 and do not route it. A client that has both families relies on it that connect()
+// fails or takes long with the broken family. A gateway that answers in the name of such servers
+// defeats that.
 //
 // A family is silent when three servers of different networks (a /24, or a /64) have not answered
-// within five minutes, and no other server has. One answer ends that.
+// within five minutes, and no other server has answered. A single answer ends that state.
 //
-// All workers share one object. If two workers write at once, one of two servers may be lost. It is
-// noted at its next connection.
+// All workers share one object. If two workers write at the same time, one of two servers may be
+// lost. That server is recorded at its next connection.
 #pragma once
 
 #include <array>
@@ -26,12 +27,12 @@ class FarFamilies {
  public:
   static constexpr std::size_t kServers = 3;
   static constexpr Duration kWithin = Duration::seconds(300);
-  // A family without any result for so long is tried anew.
+  // If a silent family has had no result for this long, it is tried again.
   static constexpr Duration kKept = Duration::seconds(24 * 3600);
 
   FarFamilies(HashKey key, std::size_t peers) : key_(key), families_(2 * peers) {}
 
-  // True if the family is silent from now on, and was not before.
+  // Returns true if the family has become silent now.
   bool note_silence(FarGatewayId peer, const IpAddress& server, Instant now);
   void note_answer(FarGatewayId peer, const IpAddress& server, Instant now);
   bool is_silent(FarGatewayId peer, const IpAddress& server, Instant now) const;
@@ -42,7 +43,7 @@ class FarFamilies {
     // half: the time in seconds. 0: none.
     std::array<std::atomic<std::uint64_t>, kServers> unanswered{};
     std::atomic<std::uint32_t> answered{};  // time in seconds; 0: never
-    // The last second in which the family was found silent; 0: it is not.
+    // The last second in which the family was found silent; 0: the family is not silent.
     std::atomic<std::uint32_t> silent_since{};
   };
   Family& family_of(FarGatewayId peer, const IpAddress& server) {

@@ -8,7 +8,7 @@
 namespace satrelay::gateway {
 namespace {
 
-// The time is in the upper bits, as SharedTable needs it.
+// The time is in the upper bits, so that SharedTable replaces the oldest value first.
 std::uint32_t value_of(const PathMarks& marks, Instant now) {
   return (hour_of(now) << 16) | (std::uint32_t{marks.traffic_class} << 8) | marks.hop_limit;
 }

@@ -1,10 +1,10 @@
-// The DSCP and TTL of the latest packets of far hosts, as they were when they reached the far
-// gateway. The gateway uses them for packets in a far host's name until the host's first packet of
-// the connection is known.
+// Remembers the DSCP and TTL of the latest packets of far hosts, as the far gateway received them.
+// The gateway sends packets in a far host's name with these values until it knows the values of the
+// host's first packet in the connection.
 //
-// They are kept by host and by service (host and port): a router may answer BGP with another TTL
-// than ssh. All workers share them. The number of places is fixed, and entries of the earliest hour
-// give way.
+// The values are kept by host and by service (host and port), since a router may answer BGP with
+// another TTL than ssh. All workers share them. The table has a fixed size, and entries of the
+// earliest hour are replaced first.
 #pragma once
 
 #include <cstddef>
@@ -29,14 +29,14 @@ class FarMarks {
   explicit FarMarks(HashKey key) : key_(key), table_(kPlaces) {}
 
   // `port`: the port of the service; kNoPort if the host is the client. Marks with the TTL of a
-  // probe are not kept: a packet with such a TTL in the host's name would reach no host.
+  // probe are not kept, since a packet in the host's name with such a TTL would reach no host.
   void note(const IpAddress& host, std::uint16_t port, const PathMarks& marks, Instant now);
-  // The marks of this very service; nullopt if none were noted for a day.
+  // The marks of exactly this service; nullopt if none were noted within a day.
   std::optional<PathMarks> find(const IpAddress& host, std::uint16_t port, Instant now) const;
-  // The marks of the service, or else of the host's latest connection.
+  // The marks of the service, or else those of the host's latest connection.
   std::optional<PathMarks> guess(const IpAddress& host, std::uint16_t port, Instant now) const;
-  // Sets the marks in a TCP frame over IP without options. The frame's source address says which
-  // host's marks to use.
+  // Sets the marks in a TCP frame over IP without options, according to the frame's source address
+  // and port.
   void mark(MutableBytes frame, Instant now) const;
 
  private:

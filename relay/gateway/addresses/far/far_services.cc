@@ -19,7 +19,7 @@ std::uint64_t FarServices::hash(const FlowKey& connection) const {
 }
 
 bool FarServices::note(const FlowKey& connection, Outcome outcome, Instant now) {
-  // The time is in the upper bits, as SharedTable needs it.
+  // The time is in the upper bits, so that SharedTable replaces the oldest value first.
   const std::uint32_t value = (hour_of(now) << 8) | static_cast<std::uint32_t>(outcome);
   return outcome_in(table_.put(hash(connection), value), now) != outcome;
 }

@@ -1,9 +1,10 @@
-// Keeps how each far service (an address and a port) took its latest connection. A gateway that
-// answers a SYN before the server does must take the answer back if the server refuses. So a
-// service that has refused answers for itself until it accepts again.
+// Remembers for each far service (an address and a port) whether it accepted its latest connection.
+// If a gateway answers a SYN before the server does, it must withdraw the answer when the server
+// refuses. So after a refusal the gateway lets the service answer by itself, until the service
+// accepts again.
 //
-// All workers share one table. The number of places is fixed, and a keyed hash finds them. Entries
-// of the earliest hour give way.
+// All workers share one table. It has a fixed size and is indexed by a keyed hash. Entries of the
+// earliest hour are replaced first.
 #pragma once
 
 #include <cstddef>
@@ -23,15 +24,15 @@ class FarServices {
   static constexpr std::size_t kPlaces = 32'768;
   enum class Outcome : std::uint8_t {
     kAccepted = 1,
-    kRefused,  // by RST or ICMP, or it did not answer
+    kRefused,  // by RST or ICMP, or without any answer
   };
 
   explicit FarServices(HashKey key) : key_(key), table_(kPlaces) {}
 
-  // True if the service had another outcome before, or no known one. `connection`: a connection to
-  // the service. The same service in other VLANs is another one.
+  // Returns true if the service had another outcome before, or no known outcome. `connection`: a
+  // connection to the service. The same address and port in another VLAN is another service.
   bool note(const FlowKey& connection, Outcome outcome, Instant now);
-  // nullopt if no outcome was noted for a day.
+  // nullopt if no outcome was noted within a day.
   std::optional<Outcome> latest(const FlowKey& connection, Instant now) const;
 
  private:

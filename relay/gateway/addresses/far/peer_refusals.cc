@@ -16,7 +16,7 @@ bool is_refused(std::uint32_t value, Instant now) {
 }
 
 struct Network {
-  std::uint32_t refused = 0;  // clients, PeerRefusals::kClientsOfANetwork at most
+  std::uint32_t refused = 0;  // number of refused clients, PeerRefusals::kClientsOfANetwork at most
   bool has_accepted = false;
 };
 constexpr unsigned kNetworkBits = 3;
@@ -50,7 +50,7 @@ void PeerRefusals::count_in_network(FarGatewayId peer, const IpAddress& client, 
 }
 
 void PeerRefusals::note_accepted(FarGatewayId peer, const IpAddress& client, Instant now) {
-  // Most clients and networks were never refused, and need no place.
+  // Most clients and networks were never refused, and need no entry.
   if (clients_.is_unused()) return;
   const std::uint64_t place = hash(peer, client);
   const auto value = clients_.find(place);

@@ -1,13 +1,14 @@
-// Keeps which clients a peer has refused lately, and for which servers it had no room. The gateway
-// does not answer a SYN of such a connection itself. Its server answers, so no client relies on a
-// connection that the peer refuses.
+// Remembers which clients a peer has refused lately, and for which servers it had no room. The
+// gateway does not answer a SYN of such a connection itself, but lets the server answer. So no
+// client relies on a connection that the peer refuses.
 //
-// A suspicion bridges nothing, since it may be wrong: one refusal has several possible causes. It
-// costs only a round trip. If three clients of a network were refused and none accepted, the whole
-// network is suspicious.
+// A suspicion does not cause bridging, since it may be wrong: a refusal has several possible
+// causes. It costs only a round trip. If three clients of a network were refused and none was
+// accepted, the whole network is suspicious.
 //
-// All workers share one object. The number of places is fixed, and a keyed hash finds them. The
-// entry that was written first gives way. Clients do not displace servers or networks.
+// All workers share one object. Its tables have a fixed size and are indexed by a keyed hash. The
+// entry that was written first is replaced first. Clients, networks and servers have separate
+// tables.
 #pragma once
 
 #include <cstddef>
@@ -34,13 +35,13 @@ class PeerRefusals {
   explicit PeerRefusals(HashKey key)
       : key_(key), clients_(kClients), networks_(kNetworks), servers_(kServers) {}
 
-  // The peer may accept no connections of this client.
+  // The peer seems to accept no connections of this client.
   void note_client(FarGatewayId peer, const IpAddress& client, Instant now);
-  // The peer accepts the client, and so perhaps others of its network.
+  // The peer accepts the client, and so perhaps other clients of its network.
   void note_accepted(FarGatewayId peer, const IpAddress& client, Instant now);
   // The peer had no room for a connection to this server.
   void note_full(FarGatewayId peer, const IpAddress& server, Instant now);
-  // Whether the peer may refuse a connection between these two.
+  // Whether the peer may refuse a connection between this client and this server.
   bool is_doubtful(FarGatewayId peer, const IpAddress& client, const IpAddress& server,
                    Instant now) const;
 

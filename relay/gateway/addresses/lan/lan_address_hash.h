@@ -1,4 +1,4 @@
-// The keyed hash of an address of a LAN together with a MAC. Tables use it to find places.
+// The keyed hash of an address of a LAN together with a MAC, with which tables are indexed.
 #pragma once
 
 #include <array>

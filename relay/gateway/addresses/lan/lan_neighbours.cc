@@ -10,7 +10,7 @@ namespace satrelay::gateway {
 namespace {
 
 constexpr Duration kInterval = Duration::seconds(1);
-// An owner may take so long to answer each question.
+// How long an owner may take to answer a question.
 constexpr Duration kPatienceWithOwner = Duration::milliseconds(500);
 
 bool is_packet(const Frame& frame) {
@@ -63,8 +63,9 @@ LanNeighbours::Heard LanNeighbours::put(const IpAddress& host,
   return {host, towards};
 }
 
-// An answer shows the host's MAC, but not which MAC of the router the host uses. So keep the known
-// MAC, or take the MAC that the gateway itself uses.
+// An answer shows the host's MAC, but not which MAC of the router the host uses. So the known MAC
+// of the router is kept. If it is not known, the MAC is used to which this gateway itself would
+// send.
 std::optional<LanNeighbours::Heard> LanNeighbours::put_mac(const IpAddress& host,
                                                            const MacAddress& mac,
                                                            const wire::EthernetHeader& seen) {
@@ -208,7 +209,7 @@ bool LanNeighbours::is_silent_since(const IpAddress& host, Instant then) const {
   });
 }
 
-// A question that has not left yet shows nothing by silence, nor does a question to all stations.
+// Silence shows nothing if the question was not sent yet, or was sent to all stations.
 void LanNeighbours::end_question(const Question& own, Instant now) {
   const LanAddress address{own.host, vlans_of(*own.own)};
   --own_questions_;
@@ -230,7 +231,7 @@ void LanNeighbours::handle_timeout(Instant now) {
       return true;
     }
     if (question.left == 0) {
-      // A question that has not left yet comes from a machine that stood still.
+      // A question that is still not sent shows only that this machine stood still.
       if (!question.due) silences_[next_silence_++ % kQuestions] = {question.host, question.began};
       return true;
     }

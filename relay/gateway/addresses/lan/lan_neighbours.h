@@ -1,14 +1,15 @@
 // Finds the hosts of the LAN. Every gateway learns to which MAC a host has moved.
 //
-// A gateway with peers behind a router learns more, since the frame of the far host's SYN says
-// nothing about this LAN. It learns from frames that hosts send to far hosts, and from ARP and
-// Neighbour Discovery. It asks for a host that was never heard.
+// A gateway with peers behind a router learns more, since the Ethernet header of the far host's SYN
+// says nothing about this LAN. It learns from frames that hosts send to far hosts, and from ARP and
+// Neighbour Discovery. It asks for a host from which it has received nothing.
 //
-// A frame from the WAN shows where the router expects its host, but any station may have forged it.
-// It is noted for a while, and only in an empty place. It is used if the host does not answer.
+// A frame from the WAN shows where the router expects its host, but any station may have forged the
+// frame. It is remembered for a while, and only in an empty entry. It is used if the host does not
+// answer.
 //
-// Fixed size, direct-mapped: a later host takes over the place of an earlier one, and the gateway
-// asks for the earlier one again.
+// The table has a fixed size and is direct-mapped: a later host replaces an earlier host, and the
+// gateway asks for the earlier host again when needed.
 #pragma once
 
 #include <array>
@@ -36,7 +37,7 @@ namespace satrelay::gateway {
 
 class LanNeighbours {
  public:
-  // How long a flow waits for a host that was never heard: three questions, a second apart.
+  // How long a flow waits for an unknown host: three questions, a second apart.
   static constexpr Duration kPatience = Duration::seconds(3);
 
   struct Heard {
@@ -44,31 +45,32 @@ class LanNeighbours {
     wire::EthernetHeader towards;
   };
 
-  // `own_mac`: the source of questions to owners, to which they answer. Such questions are noted in
-  // `awaited`.
+  // `own_mac`: the source MAC of questions to owners, which they answer. Such questions are
+  // recorded in `awaited`.
   LanNeighbours(const config::Gateway& config, const Policy& policy, HashKey key,
                 const MacAddress& own_mac, AwaitedAnswers& awaited, Counters& counters);
 
   bool is_routed(FarGatewayId peer) const { return routed_[peer]; }
-  // The MAC by which hosts of this LAN reach the router.
+  // Sets the MAC by which hosts of this LAN reach the router.
   void set_router(const MacAddress& mac) { router_ = mac; }
-  // Learns from a frame; returns the host of the LAN that it shows, if any.
+  // Learns from a frame. Returns the host of the LAN that the frame shows, if any.
   std::optional<Heard> learn_from_lan(const Frame& frame, Instant now);
-  // False for the MAC of a group, of the gateway itself or of the router.
+  // False for a group's MAC, for zero, and for the MACs of this gateway and of the router.
   bool may_be_host(const MacAddress& mac) const {
     return !mac.is_multicast() && mac != MacAddress() && mac != own_mac_ && mac != router_;
   }
-  // An accepted segment of the host has come with this header, and the one before with another.
+  // An accepted segment of the host has arrived with this header, and the one before with another
+  // source MAC.
   void note_sender(const IpAddress& host, const wire::EthernetHeader& seen, Instant now) {
     hear_owner(host, seen.source, LanOwners::Claim::kSends, seen, now);
   }
-  // The host acknowledges frames that go to `receiver`.
+  // The host acknowledges frames that are sent to `receiver`.
   void note_receiver(const HostPair& pair, const wire::EthernetHeader& seen,
                      const MacAddress& receiver) {
     owners_.note_receiver(pair.here, seen.source, receiver);
     destinations_.note_receiver(pair, seen.source, receiver);
   }
-  // The header of an answer to a frame of the host with the header `seen`.
+  // The header of an answer to a frame of the host that had the header `seen`.
   wire::EthernetHeader way_back(const HostPair& pair, const wire::EthernetHeader& seen,
                                 Instant now) const {
     wire::EthernetHeader back = seen.reversed();
@@ -76,16 +78,16 @@ class LanNeighbours {
     back.destination = told != seen.source ? told : owners_.receiver(pair.here, seen.source);
     return back;
   }
-  // The MACs to which far hosts address their frames. They make no owners, and cause no questions:
-  // far hosts must not redirect flows of others.
+  // The MACs to which far hosts address their frames. They do not count as claims of an owner, and
+  // cause no questions: far hosts must not redirect the flows of other hosts.
   LearnedDestinations& destinations() { return destinations_; }
   const LearnedDestinations& destinations() const { return destinations_; }
   // Asks all stations of the VLAN for the owner of an address that ARP has not named. `tried`: the
-  // header of a frame to the address that no host has answered. The gateway learns the answer as
+  // header of a frame to the address that no host has answered. The gateway learns the answer like
   // any other, and no flow waits for it.
   void ask_for_owner(const LanAddress& address, const wire::EthernetHeader& tried, Instant now);
   const LanOwners& owners() const { return owners_; }
-  // Whether an owner has been found silent since the last call.
+  // Whether an owner was found to be silent since the last call.
   bool take_moved() { return std::exchange(has_moved_, false); }
   // Notes a frame that is bridged to the LAN.
   void note_from_wan(const Frame& frame, Instant now);
@@ -94,11 +96,11 @@ class LanNeighbours {
   // Asks for a host on the untagged LAN, up to three times.
   void ask(const IpAddress& host, Instant now);
   void handle_timeout(Instant now);
-  // A host that has not answered two questions, if a frame from the WAN has shown where it may be.
-  // Each call returns one host. The host itself may still answer.
+  // Returns a host that has not answered two questions, if a frame from the WAN has shown where the
+  // host may be. Each call returns one host. The host itself may still answer later.
   std::optional<Heard> take_unanswered(Instant now);
-  // True if the host has been asked three times since then, and had its time to answer each time.
-  // The gateway remembers only the latest such hosts.
+  // Whether the host was asked three times since `then`, and has answered none of the questions in
+  // time. The gateway remembers only the latest silent hosts.
   bool is_silent_since(const IpAddress& host, Instant then) const;
   Instant next_timeout() const;
   // Writes the next question. Returns its size; 0 if there is none.
@@ -108,14 +110,14 @@ class LanNeighbours {
   enum class Source : std::uint8_t {
     kNone,
     kWan,         // not used yet
-    kUnanswered,  // from the WAN, and the host has not answered
+    kUnanswered,  // from the WAN, and used, as the host has not answered
     kLan,
   };
   struct Entry {
     IpAddress host;
     wire::EthernetHeader towards;
     Source source = Source::kNone;
-    // How long a frame from the WAN counts.
+    // Until when the information from a frame of the WAN is valid.
     Instant until = {};
   };
   struct Question {
@@ -125,8 +127,8 @@ class LanNeighbours {
     std::uint8_t left = 0;
     bool due = false;
     bool falls_back = false;
-    // The header of a question in the gateway's own name. It goes to the owner of an address alone,
-    // or to all stations, to find the owner.
+    // Set if the question is in the gateway's own name: its Ethernet header. It is sent only to the
+    // owner of an address, or to all stations to find the owner.
     std::optional<wire::EthernetHeader> own = std::nullopt;
   };
   struct Silence {
@@ -135,12 +137,12 @@ class LanNeighbours {
   };
   static constexpr Duration kNoted = Duration::seconds(60);
   static constexpr std::size_t kEntries = 4096;
-  // Questions at a time in the router's name, and as many in the gateway's own name.
+  // The most open questions in the router's name, and the most in the gateway's own name.
   static constexpr std::size_t kQuestions = 64;
-  // Questions to all stations, among those in the gateway's own name. Even stray SYNs cause them,
-  // and owners must still be asked.
+  // The most questions to all stations among those in the gateway's own name. Even stray SYNs cause
+  // such questions, and there must be capacity for questions to owners.
   static constexpr std::size_t kQuestionsToAll = kQuestions / 2;
-  // Addresses, in the gateway's own name.
+  // The most addresses per second for which questions in the gateway's own name begin.
   static constexpr unsigned kAskedPerSecond = 64;
   static constexpr std::uint8_t kTries = 3;
   static constexpr std::uint8_t kTriesOfOwner = 2;
@@ -156,8 +158,8 @@ class LanNeighbours {
   void hear_owner(const IpAddress& host, const MacAddress& mac, LanOwners::Claim claim,
                   const wire::EthernetHeader& seen, Instant now);
   void ask_owner(const LanAddress& address, Instant now);
-  // Owners that answer at once make room for more questions. So the rate of questions is limited,
-  // too.
+  // Returns whether one more question may begin. Not only the number of open questions is limited
+  // but also their rate, since owners that answer at once free their questions quickly.
   bool may_ask(Instant now);
   std::size_t questions_to_all() const;
   void ask(const LanAddress& address, const wire::EthernetHeader& own, std::uint8_t tries,
@@ -172,11 +174,11 @@ class LanNeighbours {
   MacAddress router_;
   std::vector<Entry> entries_;
   std::vector<Question> questions_;
-  // The latest, as a ring.
+  // The latest silent hosts, as a ring.
   std::array<Silence, kQuestions> silences_{};
   std::size_t next_silence_ = 0;
-  std::size_t own_questions_ = 0;  // of `questions_`
-  // The rate of questions is used up until then.
+  std::size_t own_questions_ = 0;  // how many of `questions_` are in the gateway's own name
+  // The rate of questions is used up until this time.
   Instant asked_until_;
   LanOwners owners_;
   LearnedDestinations destinations_;

@@ -88,7 +88,7 @@ void LanOwners::unanswered(const LanAddress& address, Instant now) {
   note_move(entry, now);
 }
 
-// A router that comes back cancels its earlier move.
+// If a router returns to its old MAC, its earlier move is cancelled.
 void LanOwners::note_move(const Entry& entry, Instant now) {
   const Vlans& vlans = entry.address.vlans;
   Move& back = moves_[place(entry.owner.mac, vlans)];
@@ -153,7 +153,8 @@ std::optional<LanOwners::Other> LanOwners::other(const LanAddress& address, cons
   return is_known && is_untried(moved) ? moved : std::nullopt;
 }
 
-// The owner, if `used` is another MAC. Otherwise the candidate, if the owner disputes its claim.
+// Returns the owner, if `used` is another MAC. Otherwise returns the candidate, if the owner
+// disputes the candidate's claim.
 std::optional<LanOwners::Other> LanOwners::other_of(const Entry& entry, const MacAddress& used,
                                                     bool is_recent) const {
   if (used != entry.owner.mac) {

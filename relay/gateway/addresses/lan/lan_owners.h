@@ -1,14 +1,15 @@
-// Keeps which MAC each address of the LAN belongs to, according to ARP and Neighbour Discovery. If
-// frames to a host or a router remain unanswered at its old MAC, this table says where else to
-// send.
+// Remembers to which MAC each address of the LAN belongs, according to ARP and Neighbour Discovery.
+// If frames to a host or a router remain unanswered at its old MAC, this table knows the other MACs
+// to try.
 //
 // If another MAC claims an address, the address has an owner and a candidate until the owner was
-// asked. A silent owner has moved. An owner that answers disputes the claim; flows then find out
-// which of the two acknowledges. While the owner is asked, the candidate stays, even if further
-// MACs claim the address. The latest of those is kept beside it.
+// asked. If the owner is silent, the address has moved to the candidate. If the owner answers, it
+// disputes the claim, and flows find out which of the two acknowledges. While the owner is asked,
+// the candidate stays, even if further MACs claim the address. The latest of these further MACs is
+// remembered too.
 //
-// Fixed size, direct-mapped, found by keyed hashes. A later address takes the place of an earlier
-// one, unless another MAC has claimed the earlier one within kKept.
+// The table has a fixed size, is direct-mapped, and is indexed by keyed hashes. A later address
+// replaces an earlier address, unless another MAC has claimed the earlier address within kKept.
 #pragma once
 
 #include <array>
@@ -26,8 +27,8 @@ namespace satrelay::gateway {
 
 using Vlans = std::array<std::uint16_t, wire::kMaxVlanTags>;  // as vlans_of()
 
-// Priority tags name VLAN 0. They say nothing of where the host is, since some stations send them
-// and others do not.
+// An address of the LAN with its VLANs. Priority tags name VLAN 0. They are ignored, since some
+// stations send them and others do not.
 struct LanAddress {
   LanAddress() = default;
   LanAddress(const IpAddress& address, const Vlans& all)
@@ -38,7 +39,7 @@ struct LanAddress {
   friend bool operator==(const LanAddress&, const LanAddress&) = default;
 };
 
-// A MAC, and the tags of the frame that has named it.
+// A MAC, and the VLAN tags of the frame that has named it.
 struct NamedMac {
   MacAddress mac;
   std::array<wire::VlanTag, wire::kMaxVlanTags> tags{};
@@ -54,9 +55,10 @@ struct NamedMac {
 class LanOwners {
  public:
   static constexpr Duration kKept = Duration::seconds(300);
-  // Connections behind a router may be silent for long, and then still send to its old MAC.
+  // It is long, since a connection behind a router may be silent for long, and then still use the
+  // router's old MAC.
   static constexpr Duration kMovesKept = Duration::seconds(24 * 3600);
-  // The owner is asked again only after this time.
+  // After an owner was asked, it is asked again only after this time.
   static constexpr Duration kInterval = Duration::seconds(1);
 
   explicit LanOwners(HashKey key);
@@ -64,19 +66,19 @@ class LanOwners {
   enum class Claim : std::uint8_t {
     kReplaces,      // ARP, or an advertisement with Override
     kReplacesNone,  // an advertisement without Override
-    kSends,         // a frame of the host has come from there; a router may have sent it
+    kSends,         // a frame of the host has that source MAC; a router may have sent the frame
   };
   enum class News : std::uint8_t {
     kNone,
-    kAskOwner,  // ask owner(); without an answer, call unanswered() or unasked()
-    kAnswered,  // by the owner that is being asked
+    kAskOwner,  // ask owner(); if it does not answer, call unanswered() or unasked()
+    kAnswered,  // by the owner that was asked
   };
   News hear(const LanAddress& address, const NamedMac& named, Claim claim, Instant now);
   // Frames of the host come from `sender`, and the host acknowledges frames to `receiver`.
   void note_receiver(const LanAddress& address, const MacAddress& sender,
                      const MacAddress& receiver);
-  // The destination for a host that sends from `sender`: the same MAC, or an owner that frames have
-  // reached before.
+  // The destination MAC for a host that sends from `sender`: the same MAC, or an owner at which the
+  // host has received frames before.
   MacAddress receiver(const LanAddress& address, const MacAddress& sender) const;
   // nullptr if the owner is not known.
   const NamedMac* owner(const LanAddress& address) const;
@@ -88,14 +90,14 @@ class LanOwners {
   struct Other {
     MacAddress mac;
     std::uint64_t claim = 0;  // a serial number, never 0
-    // True if the MAC that was asked is silent, so that the owner has moved. Never true for a
-    // router: any station can claim an unused address for the router's MAC, and then for another
-    // MAC.
+    // True if the owner that was asked is silent, so that the address has moved. Never true for a
+    // router: any station can claim an unused address, first with the router's MAC, and then with
+    // another MAC.
     bool has_moved = false;
   };
-  // Another MAC than `used` for frames to this address. An address without an owner is behind a
+  // A MAC other than `used` for frames to this address. An address without an owner is behind a
   // router, and `used` is the router's MAC; then the result may be the MAC to which the router's
-  // address has moved. Claims up to `tried` do not count.
+  // address has moved. Claims with numbers up to `tried` are left out.
   std::optional<Other> other(const LanAddress& address, const MacAddress& used, Instant now,
                              std::uint64_t tried = 0) const;
 
@@ -104,23 +106,23 @@ class LanOwners {
   struct Entry {
     LanAddress address;
     NamedMac owner;
-    // After a move: the owner before.
+    // The other MAC that claims the address. After a move: the previous owner.
     NamedMac candidate;
-    // The latest other claimant since the owner was asked; zero: none.
+    // The latest further MAC that claims the address since the owner was asked; zero: none.
     NamedMac latest;
-    // Source MAC of a host that frames to the owner have reached.
+    // Source MAC of a host that receives frames at the owner's MAC.
     MacAddress sender;
     State state = State::kSettled;
-    std::uint64_t claim = 0;  // 0: the place is empty
+    std::uint64_t claim = 0;  // 0: the entry is empty
     std::uint64_t latest_claim = 0;
     Instant changed;
     Instant ask_again;
   };
-  // An address that has moved.
+  // The move of an address from one MAC to another.
   struct Move {
     MacAddress from, to;
     Vlans vlans{};
-    std::uint64_t claim = 0;  // 0: the place is empty
+    std::uint64_t claim = 0;  // 0: the entry is empty
     Instant since;
   };
   static constexpr std::size_t kEntries = 4096;
@@ -137,9 +139,9 @@ class LanOwners {
 
   HashKey key_;
   std::vector<Entry> entries_;
-  // By the owner's MAC: the place of the latest entry with a doubted owner.
+  // Indexed by the hash of an owner's MAC: the latest entry of which that owner is in doubt.
   std::vector<std::uint16_t> by_owner_;
-  std::vector<Move> moves_;  // by the old MAC; each place keeps the latest
+  std::vector<Move> moves_;  // indexed by the hash of the old MAC; an entry has the latest move
   std::uint64_t claims_ = 0;
 };
 

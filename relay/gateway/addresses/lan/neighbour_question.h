@@ -1,6 +1,6 @@
-// Writes the frame that asks for the owner of an address: ARP, or a neighbour solicitation. The
-// sender's address stays open, as in RFC 5227 section 2.1.1 and RFC 4862 section 5.4: the gateway
-// has no address on the LAN.
+// Writes the frame that asks for the owner of an address: an ARP request, or a neighbour
+// solicitation. The sender address is unspecified, as in RFC 5227 section 2.1.1 and RFC 4862
+// section 5.4, since the gateway has no address on the LAN.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace satrelay::gateway {
 
-// Sets the type of `ethernet`, and leaves the rest of it as it is. Returns the size of the frame.
+// Sets the type in `ethernet`, and uses its other fields unchanged. Returns the size of the frame.
 std::size_t write_neighbour_question(const IpAddress& host, wire::EthernetHeader ethernet,
                                      MutableBytes out);
 

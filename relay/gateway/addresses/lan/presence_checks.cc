@@ -69,7 +69,7 @@ bool PresenceChecks::ask(const LanAddress& address, const NamedMac& named, FarGa
   return true;
 }
 
-// This worker does not see frames of the host that other workers have received.
+// The host also counts as heard if another worker has received a frame of it.
 PresenceChecks::State PresenceChecks::silence_of(const Question& question) const {
   const Check& check = checks_[question.place];
   const bool was_heard =
@@ -78,7 +78,7 @@ PresenceChecks::State PresenceChecks::silence_of(const Question& question) const
   return was_heard ? State::kHere : State::kSilent;
 }
 
-// A host that could not be asked keeps its result.
+// If a host could not be asked, its earlier result stays.
 void PresenceChecks::settle(const Question& question, State state, Instant now) {
   Check& check = checks_[question.place];
   check.is_asked = false;
@@ -94,7 +94,8 @@ void PresenceChecks::hear_told(const AnnouncedOwner& told, const wire::EthernetH
                                Instant now) {
   if (questions_.empty()) return;
   const LanAddress address{told.host, vlans_of(seen)};
-  // The answer to a solicitation without a source goes to all nodes (RFC 4861 section 7.2.4).
+  // The answer to a solicitation with an unspecified source is sent to all nodes (RFC 4861 section
+  // 7.2.4).
   const bool is_to_gateway = seen.destination == own_mac_ || !told.host.is_v4();
   std::erase_if(questions_, [&](const Question& question) {
     const Check& check = checks_[question.place];
@@ -141,7 +142,7 @@ wire::EthernetHeader PresenceChecks::towards(const Check& check) const {
 void PresenceChecks::handle_timeout(Instant now) {
   std::erase_if(questions_, [&](Question& question) {
     if (question.next > now) return false;
-    // A question that did not leave shows nothing.
+    // If the question was not sent, silence shows nothing.
     if (question.due || question.left == 0) {
       settle(question, question.due ? State::kNone : silence_of(question), now);
       return true;

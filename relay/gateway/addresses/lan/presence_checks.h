@@ -1,16 +1,16 @@
 // Finds out whether a host is on this LAN. It asks for the host by ARP or Neighbour Discovery,
 // twice within a second, and accepts an answer only from the LAN port. So two gateways find out
 // together that a host has moved with its MAC from one LAN to the other (docs/stp.md section 15).
-// The new gateway asks for the host that ARP has announced. The old gateway asks for the host that
-// its peer says it has found.
+// The gateway of the new LAN asks for the host that ARP has announced. The gateway of the old LAN
+// asks for the host that its peer reports.
 //
-// The question goes to all stations. A forger at the far LAN may have led the switches of this LAN
-// to believe that the host's MAC is at the gateway's port.
+// The question is sent to all stations, since a forger at the far LAN may have led the switches of
+// this LAN to believe that the host's MAC is at the gateway's port.
 //
-// Fixed size, direct-mapped, found by keyed hashes of the address, the MAC and the peer: so a claim
-// of another MAC does not prevent a question for the host. A result is kept for a while, and no
-// other result takes its place meanwhile. If the same claim is made again and again, the gateway
-// asks less and less often. The limit of questions at a time is for all peers together.
+// The table has a fixed size, is direct-mapped, and is indexed by keyed hashes of the address, the
+// MAC and the peer. So a claim of another MAC does not prevent a question for the host. A result is
+// kept for a while, and cannot be replaced meanwhile. If the same claim is repeated, the gateway
+// asks less and less often. The number of open questions is limited for all peers together.
 #pragma once
 
 #include <cstddef>
@@ -35,48 +35,49 @@ namespace satrelay::gateway {
 class PresenceChecks {
  public:
   static constexpr Duration kKept = Duration::seconds(10);
-  // The gateway asks for a host again only after this time. The interval doubles with each repeat.
+  // The gateway asks for the same host again only after this time. The interval doubles with each
+  // repeat.
   static constexpr Duration kInterval = Duration::seconds(2);
   static constexpr Duration kLongestInterval = Duration::seconds(64);
-  static constexpr std::size_t kMostAsked = 64;  // at a time
+  static constexpr std::size_t kMostAsked = 64;  // at the same time
   static constexpr unsigned kAskedPerSecond = 32;
 
-  // Which answers count.
+  // What counts as a proof that the host is here.
   enum class Proof : std::uint8_t {
-    kAnswer,    // the MAC in question answers the gateway, for this address
-    kAnything,  // an announcement of the address at any MAC, or any frame of that MAC
+    kAnswer,    // the MAC in question answers the gateway for this address
+    kAnything,  // an announcement of the address with any MAC, or any frame from that MAC
   };
   enum class State : std::uint8_t { kNone, kHere, kSilent };
   struct Check {
     LanAddress address;
     NamedMac named;
-    // The configured peer that is to be informed, or has asked.
+    // The configured peer that has asked, or must be informed.
     FarGatewayId peer;
     State state = State::kNone;  // the latest result
-    // When the questions began that gave the result.
+    // When the questions that led to the result began.
     Instant began = {};
     Instant changed = {};
-    bool is_asked = false;  // questions are under way
-    bool is_used = false;   // the place is in use
-    Instant asked = {};     // when the latest questions began
+    bool is_asked = false;  // its questions are not finished
+    bool is_used = false;   // the entry is in use
+    Instant asked = {};     // when its latest questions began
     Duration interval = kInterval;
   };
 
-  // `own_mac`: the source of questions, to which hosts answer. Questions are noted in `awaited`.
-  // `stations` is shared by all workers.
+  // `own_mac`: the source MAC of questions, which hosts answer. Questions are recorded in
+  // `awaited`. `stations` is shared by all workers.
   PresenceChecks(Proof proof, HashKey key, const MacAddress& own_mac, AwaitedAnswers& awaited,
                  const FilteringDatabase& stations);
 
-  // Whether this gateway asks for the host at that MAC, or did lately.
+  // Whether this gateway is asking for the host at that MAC, or has asked lately.
   bool is_known(const LanAddress& address, const MacAddress& mac, FarGatewayId peer,
                 Instant now) const;
-  // False if too many hosts are being asked for. No effect if the host is known.
+  // Asks for the host, unless is_known(). Returns false if too many hosts are being asked for.
   bool ask(const LanAddress& address, const NamedMac& named, FarGatewayId peer, Instant now);
   // Whether any host is being asked for now.
   bool asks() const { return !questions_.empty(); }
-  // An announcement on the LAN.
+  // Handles an announcement on the LAN.
   void hear_told(const AnnouncedOwner& told, const wire::EthernetHeader& seen, Instant now);
-  // The sender of any frame from the LAN. No effect unless Proof::kAnything.
+  // Handles the sender of any frame from the LAN. Has no effect unless Proof::kAnything.
   void hear_sender(const wire::EthernetHeader& seen, Instant now);
 
   // A finished check; each is returned once. kNone: the host could not be asked.
@@ -85,10 +86,10 @@ class PresenceChecks {
     State result = State::kNone;
   };
   std::optional<Settled> take_settled();
-  // A kept result; nullptr: none.
+  // Returns a result that is still kept; nullptr: none.
   const Check* find(const LanAddress& address, const MacAddress& mac, FarGatewayId peer,
                     Instant now) const;
-  // The header of a frame for the host, in the gateway's own name.
+  // The header of a frame to the host, with the gateway's own MAC as source.
   wire::EthernetHeader towards(const Check& check) const;
 
   void handle_timeout(Instant now);
@@ -103,14 +104,14 @@ class PresenceChecks {
   };
   struct Question {
     std::uint16_t place = 0;
-    std::uint8_t left = 0;  // questions after this one
+    std::uint8_t left = 0;  // number of further questions
     bool due = false;
-    bool has_left = false;  // one of the questions has left
+    bool has_left = false;  // one of the questions was sent
     Instant next;
   };
   static constexpr std::size_t kEntries = 1024;
   static constexpr std::uint8_t kTries = 2;
-  // The time for a host to answer each question, and for a question to leave.
+  // The time in which a question must be sent, and in which a host must answer it.
   static constexpr Duration kPatience = Duration::milliseconds(500);
 
   std::size_t place(const LanAddress& address, const MacAddress& mac, FarGatewayId peer) const;
@@ -128,7 +129,7 @@ class PresenceChecks {
   std::vector<Check> checks_;
   std::vector<Question> questions_;
   std::vector<Result> settled_;
-  // The rate of questions is used up until then.
+  // The rate of questions is used up until this time.
   Instant asked_until_;
 };
 

@@ -15,19 +15,20 @@ constexpr std::uint32_t kMostIpLength = 65'535;
 // RFC 3168 section 5.
 constexpr unsigned kEcnMask = 3, kNotEct = 0, kCongestionExperienced = 3;
 
-// Where the part of the datagram begins in a fragment's frame: behind the fragment's own headers.
+// Offset in a fragment's frame at which its part of the datagram begins, behind the fragment's own
+// headers.
 std::size_t data_at(const Frame& fragment) {
   const std::size_t ip = fragment.ethernet.size() + fragment.ip.header_size;
   return fragment.extensions.fragment ? ip + fragment.extensions.fragment->data_at : ip;
 }
 
-// Headers of the whole datagram that its length field counts.
+// Size of the headers that the length field of the whole datagram counts.
 std::size_t counted_headers(const Frame& fragment) {
   if (fragment.ip.source.is_v4()) return fragment.ip.header_size;
   return fragment.extensions.fragment->data_at - wire::kFragmentHeaderSize;
 }
 
-// RFC 8200 section 4.5, RFC 791 section 3.2.
+// Checks the size and offset of a fragment (RFC 8200 section 4.5, RFC 791 section 3.2).
 bool is_in_order(const Frame& fragment, std::size_t size) {
   const bool fills_units = size % 8 == 0 || !fragment.ip.more_fragments;
   return size > 0 && fills_units &&
@@ -55,8 +56,9 @@ bool Reassembly::may_be_tcp(const Frame& fragment) {
   return next == wire::kProtocolTcp || wire::is_extension_header(next);
 }
 
-// RFC 791: addresses, protocol (which is TCP) and identification. RFC 8200: without the protocol.
-// The same values in another VLAN are another datagram.
+// A datagram is identified by addresses, protocol (which is TCP here) and identification in RFC
+// 791, and by the same without the protocol in RFC 8200. The same values in another VLAN belong to
+// another datagram.
 std::uint64_t Reassembly::key_of(const Frame& fragment) {
   std::array<std::byte, 16 + 16 + 4 + 2 * wire::kMaxVlanTags + 1> bytes{};
   const auto octets = [](const IpAddress& address) {
@@ -131,7 +133,7 @@ Reassembly::Addition Reassembly::add(const Frame& fragment, ConstBytes frame, In
   if (part.offset == 0) datagram.head = cell;
   if (!part.more) datagram.size = part.end();
   datagram.ecn_seen |= static_cast<std::uint8_t>(1U << (fragment.ip.traffic_class & kEcnMask));
-  // There are no overlaps, so there is no gap either.
+  // Fragments do not overlap here, so equal sizes mean that there is no gap.
   if (datagram.size == 0 || datagram.bytes != datagram.size) return Addition::kHeld;
   if (!put_together(datagram)) {
     discard(datagram, Counter::kDroppedFragmentMalformed);
@@ -144,7 +146,7 @@ Reassembly::Addition Reassembly::add(const Frame& fragment, ConstBytes frame, In
   return Addition::kWhole;
 }
 
-// The oldest datagram gives way if there is no place.
+// If there is no free entry, the oldest datagram is dropped.
 Reassembly::Datagram& Reassembly::begin(std::uint64_t key, const Frame& fragment, Instant now) {
   const auto number = static_cast<std::uint16_t>(hash_host(secret_, fragment.ip.source) % kHosts);
   Host& host = hosts_[number];
@@ -168,8 +170,9 @@ Reassembly::Datagram& Reassembly::begin(std::uint64_t key, const Frame& fragment
   return datagram;
 }
 
-// RFC 5722, RFC 8200 section 4.5: an overlap discards the datagram, unless a fragment merely came
-// twice. The same is done for IPv4; RFC 1858 and RFC 3128 describe attacks by overlaps.
+// RFC 5722, RFC 8200 section 4.5: an overlap discards the datagram, unless a fragment merely
+// arrived twice. IPv4 is handled in the same way, as RFC 1858 and RFC 3128 describe attacks by
+// overlaps.
 Reassembly::Fit Reassembly::fit(const Datagram& datagram, const Fragment& part,
                                 ConstBytes data) const {
   if (part.offset < datagram.reach) {
@@ -181,14 +184,14 @@ Reassembly::Fit Reassembly::fit(const Datagram& datagram, const Fragment& part,
       return same ? Fit::kDuplicate : Fit::kOverlap;
     }
   }
-  // It lies behind the end, or is an end before parts that have come already.
+  // The fragment is behind the end of the datagram, or it is an end before parts that have arrived.
   if (datagram.size != 0 && (!part.more || part.end() > datagram.size)) return Fit::kContradiction;
   if (!part.more && part.end() < datagram.reach) return Fit::kContradiction;
   return datagram.count == kMostFragmentsOfDatagram ? Fit::kTooMany : Fit::kNew;
 }
 
-// kNoCell if fragments that wait to be sent hold all cells, or the host's part of them. These
-// cannot be taken back.
+// Returns kNoCell if fragments that wait to be sent use all cells, or the host's part of them. Such
+// fragments cannot be dropped.
 Reassembly::Cell Reassembly::take_cell(const Datagram& datagram) {
   if (!make_room(datagram)) return kNoCell;
   const Cell cell = free_.back();
@@ -202,7 +205,7 @@ bool Reassembly::make_room(const Datagram& datagram) {
   const auto drop_one = [&](Datagram* oldest, ListHook<Datagram> Datagram::*hook) {
     Datagram* victim = oldest;
     if (victim == &datagram) victim = (victim->*hook).next;
-    // The next of the last datagram is itself.
+    // The last datagram of the list has itself as `next`.
     if (victim == nullptr || victim == &datagram) return false;
     work_.add();
     drop_fragments(*victim, Counter::kDroppedFragmentNoRoom);
@@ -232,7 +235,8 @@ bool Reassembly::put_together(const Datagram& datagram) {
     std::ranges::copy(data(cell), whole_.data() + headers + cells_[cell].offset);
   }
 
-  // RFC 3168 section 5.3: no congestion mark is lost, and no sender without ECN gets one.
+  // RFC 3168 section 5.3: no congestion mark is lost, and no sender without ECN gets a congestion
+  // mark.
   unsigned traffic_class = first.ip.traffic_class;
   if ((datagram.ecn_seen & (1U << kCongestionExperienced)) != 0) {
     if ((datagram.ecn_seen & (1U << kNotEct)) != 0) return false;
@@ -275,7 +279,7 @@ void Reassembly::release(Cell cell) {
 }
 
 void Reassembly::handle_timeout(Instant now) {
-  // Each has up to 64 fragments.
+  // Each datagram has up to 64 fragments.
   constexpr int kDatagramsPerCall = 16;
   for (int i = 0; i < kDatagramsPerCall && next_timeout() <= now; ++i) {
     Datagram& datagram = *by_age_.front();

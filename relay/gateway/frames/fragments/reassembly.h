@@ -1,11 +1,11 @@
 // Reassembles IP datagrams from their fragments (RFC 791 section 3.2, RFC 8200 section 4.5), so
-// that a segment in fragments is judged and relayed as a whole. It keeps the fragments as they came
+// that a segment in fragments is judged and relayed as a whole. The fragments are kept unchanged
 // until it is known whether they are bridged.
 //
-// All memory is taken at the start. Each fragment has a cell of it, and a host has no more than a
-// quarter of the cells. The oldest datagram gives way, first among those of the same host. So a
-// host that never completes its datagrams displaces only its own, and a datagram with fragments in
-// close succession gets through whatever other hosts do.
+// All memory is allocated at the start. Each fragment needs a cell of it, and a host may use at
+// most a quarter of the cells. If memory is short, the oldest datagram is dropped, and datagrams of
+// the same host are dropped first. So a host that never completes its datagrams displaces only its
+// own, and a datagram with fragments in close succession is completed whatever other hosts do.
 #pragma once
 
 #include <array>
@@ -31,36 +31,38 @@ class Reassembly {
   using Cell = std::uint16_t;
   static constexpr std::size_t kMostFragments = 512;
   static constexpr std::size_t kMostDatagrams = 256;
-  // Limits for one source address. Addresses with the same hash share them.
+  // Limits for one source address. Addresses with the same hash share the limits.
   static constexpr std::size_t kMostFragmentsOfHost = kMostFragments / 4;
   static constexpr std::size_t kMostDatagramsOfHost = kMostDatagrams / 4;
-  // The longest datagram over Ethernet has 45.
+  // The longest datagram over Ethernet has 45 fragments.
   static constexpr std::size_t kMostFragmentsOfDatagram = 64;
-  // The time since the first fragment came. RFC 8200 allows 60 s at most, RFC 791 begins with 15 s.
-  // On a LAN fragments follow each other within milliseconds, even 64 KiB at 64 kbit/s within 9 s.
-  // TCP retransmits with another identification long before the timeout. So a longer wait would
-  // only hold scarce room.
+  // Time from the arrival of the first fragment. RFC 8200 allows 60 s at most, RFC 791 begins with
+  // 15 s. On a LAN fragments follow each other within milliseconds, and even 64 KiB at 64 kbit/s
+  // arrive within 9 s. TCP retransmits with another identification long before the timeout. So a
+  // longer time would only keep scarce memory in use.
   static constexpr Duration kTimeout = Duration::seconds(15);
 
   Reassembly(HashKey secret, std::size_t most_frame_size, Counters& counters);
   Reassembly(const Reassembly&) = delete;
   Reassembly& operator=(const Reassembly&) = delete;
 
-  // Whether the fragment's datagram may be TCP, and so is for add(). The first fragment decides
-  // what the rest of a datagram is (RFC 8200 section 4.5). Here each fragment decides by itself,
-  // since senders write the same in all. A datagram with differing fragments is never reassembled.
+  // Whether the fragment's datagram may be TCP, and must be passed to add(). By RFC 8200 section
+  // 4.5, the protocol in the first fragment counts for the whole datagram. Here each fragment is
+  // judged by its own protocol, since senders write the same protocol in all fragments. A datagram
+  // with differing protocols is never reassembled.
   static bool may_be_tcp(const Frame& fragment);
 
   enum class Addition : std::uint8_t { kHeld, kWhole, kDropped };
-  // `fragment` is the result of look_at() for `frame`. The bytes of `frame` are copied. After
-  // kWhole the datagram is in whole() until end_whole().
+  // `fragment` must be the result of look_at() for `frame`. The bytes of `frame` are copied. After
+  // kWhole the datagram is available by whole() until end_whole().
   [[nodiscard]] Addition add(const Frame& fragment, ConstBytes frame, Instant now);
-  // The frame as if it had never been fragmented: with the headers of the first fragment, without a
-  // Fragment header. It may be longer than any MTU.
+  // The frame as if it had not been fragmented: with the headers of the first fragment, and without
+  // a Fragment header. It may be longer than any MTU.
   ConstBytes whole() const { return ConstBytes(whole_).first(whole_size_); }
-  // The next fragment of the whole datagram, in order of arrival. The caller releases its cell.
+  // Returns the next fragment of the whole datagram, in order of arrival. The caller must release
+  // its cell.
   std::optional<Cell> take_fragment();
-  // Drops the fragments that were not taken.
+  // Drops the fragments of the whole datagram that were not taken.
   void end_whole();
 
   ConstBytes frame(Cell cell) const {
@@ -73,7 +75,7 @@ class Reassembly {
     return by_age_.empty() ? Instant::never() : by_age_.front()->deadline;
   }
 
-  // Includes fragments that were taken and not released.
+  // The count includes fragments that were taken and not released.
   std::size_t fragments() const { return kMostFragments - free_.size(); }
   std::size_t datagrams() const { return datagram_count_; }
   std::uint64_t visited() const { return work_.total(); }
@@ -83,11 +85,11 @@ class Reassembly {
   static constexpr std::size_t kHosts = 1024;
 
   struct Fragment {
-    Cell next = kNoCell;     // of the same datagram
-    std::uint16_t host = 0;  // number of the host
+    Cell next = kNoCell;     // next fragment of the same datagram
+    std::uint16_t host = 0;  // index of the host in hosts_
     std::uint16_t frame_size = 0;
-    std::uint16_t data_at = 0;  // in the frame
-    std::uint16_t offset = 0;   // in the datagram
+    std::uint16_t data_at = 0;  // offset in the frame
+    std::uint16_t offset = 0;   // offset in the datagram
     std::uint16_t size = 0;
     bool more = false;
     std::uint32_t end() const { return std::uint32_t{offset} + size; }
@@ -98,17 +100,17 @@ class Reassembly {
     Instant deadline;
     std::uint16_t host = 0;
     Cell first = kNoCell, last = kNoCell;  // in order of arrival
-    // The fragment with the headers.
+    // The fragment that has the headers of the datagram.
     Cell head = kNoCell;
     std::uint16_t count = 0;
-    // That have come.
+    // Sum of the sizes of the fragments that have arrived.
     std::uint32_t bytes = 0;
-    // The highest end of all fragments.
+    // The highest end of all fragments that have arrived.
     std::uint32_t reach = 0;
-    // Known once the last part has come.
+    // Size of the datagram; 0 until its last part has arrived.
     std::uint32_t size = 0;
-    std::uint8_t ecn_seen = 0;  // a bit for each codepoint
-    // Set: the datagram holds no fragments, and is never reassembled.
+    std::uint8_t ecn_seen = 0;  // one bit for each ECN codepoint
+    // If set, the datagram holds no fragments, and is never reassembled.
     std::optional<Counter> discarded;
     ListHook<Datagram> age, of_host;
   };
@@ -145,7 +147,7 @@ class Reassembly {
   std::vector<Host> hosts_;
   std::vector<std::byte> whole_;
   std::size_t whole_size_ = 0;
-  // The fragments that were not taken yet.
+  // The first of the fragments that were not taken yet.
   Cell whole_first_ = kNoCell;
   WorkCount work_;
 };

@@ -1,6 +1,6 @@
-// Fragments of reassembled datagrams that are bridged after all. They leave by the WAN port as they
-// came, from the reassembly's memory. A fragment that need not wait leaves when the port is next
-// polled. The others have a slot among the held frames.
+// Fragments of reassembled datagrams that are bridged after all. They are sent by the WAN port
+// unchanged, from the reassembly's memory. A fragment that need not wait is sent when the port is
+// next polled. Each of the other fragments has a slot among the held frames.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace satrelay::gateway {
 
 class ReleasedFragments {
  public:
-  // Slots are 0 to slots - 1.
+  // Slots are numbered from 0 to slots - 1.
   ReleasedFragments(Reassembly& reassembly, std::size_t slots)
       : reassembly_(reassembly), by_slot_(slots, kNoCell), queue_(Reassembly::kMostFragments) {}
   ReleasedFragments(const ReleasedFragments&) = delete;
@@ -28,9 +28,9 @@ class ReleasedFragments {
   bool holds(std::size_t slot) const { return by_slot_[slot] != kNoCell; }
   // Writes the next fragment that need not wait; 0 if there is none.
   std::size_t poll_frame(MutableBytes out);
-  // Writes the fragment in the slot, for which holds() is true. The slot is free then.
+  // Writes the fragment in the slot, for which holds() must be true, and frees the slot.
   std::size_t write_held(std::size_t slot, MutableBytes out);
-  // Drops that fragment instead.
+  // Drops the fragment in the slot instead.
   void drop_held(std::size_t slot);
   Instant next_timeout() const { return any_to_send() ? Instant() : Instant::never(); }
 

@@ -24,8 +24,8 @@ std::optional<IpAddress> own_address(const Frame& frame) {
   const auto neighbour = neighbour_message(frame);
   if (!neighbour) return std::nullopt;
   if (neighbour->advertisement) return neighbour->target;
-  // A host that still checks a new address asks from the unspecified address (RFC 4862 section
-  // 5.4.2).
+  // A host that is still checking a new address sends its solicitation from the unspecified address
+  // (RFC 4862 section 5.4.2).
   if (frame.ip.source == IpAddress::v6({})) return std::nullopt;
   return frame.ip.source;
 }

@@ -1,5 +1,5 @@
 // Reads which MAC a frame announces for an address by ARP or Neighbour Discovery, if hosts would
-// accept it.
+// accept the frame.
 #pragma once
 
 #include <cstdint>
@@ -19,9 +19,9 @@ struct AnnouncedOwner {
 // nullopt if the frame announces no owner.
 std::optional<AnnouncedOwner> announced_owner(const Frame& frame);
 
-// The address that the sender of the frame claims for itself. This finds the addresses of
-// announced_owner() and two more kinds: sources of solicitations, and advertisements without a MAC.
-// Many advertisements that answer a single host leave the MAC out (RFC 4861 section 4.4).
+// The address that the sender of the frame claims for itself: any address of announced_owner(), and
+// also the source of a solicitation, or the target of an advertisement without a MAC. Many
+// advertisements that answer a single host omit the MAC (RFC 4861 section 4.4).
 std::optional<IpAddress> own_address(const Frame& frame);
 
 }  // namespace satrelay::gateway

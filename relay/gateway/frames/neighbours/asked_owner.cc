@@ -8,7 +8,7 @@ namespace satrelay::gateway {
 std::optional<IpAddress> asked_owner(const Frame& frame) {
   if (frame.kind == FrameKind::kArp) {
     const auto arp = wire::parse_arp(frame.payload);
-    // A host that announces its own address asks for no other host.
+    // A host that announces its own address does not ask for another host.
     const bool asks =
         arp && arp->operation == wire::ArpOperation::kRequest && arp->sender != arp->target;
     return asks ? std::optional(arp->target) : std::nullopt;

@@ -1,5 +1,5 @@
-// Reads for which address ARP or Neighbour Discovery asks, and for which address an answer speaks.
-// These are the two ends of a question, as the asking station sees them.
+// Reads for which address an ARP or Neighbour Discovery message asks, and for which address an
+// answer speaks, as the asking station sees them.
 #pragma once
 
 #include <optional>
@@ -9,10 +9,11 @@
 
 namespace satrelay::gateway {
 
-// An ARP request or a neighbour solicitation; nullopt if the frame asks for no address.
+// The target of an ARP request or a neighbour solicitation; nullopt if the frame asks for no
+// address.
 std::optional<IpAddress> asked_owner(const Frame& frame);
-// An ARP reply or a neighbour advertisement to one station, with or without a MAC of its own;
-// nullopt if the frame is no answer.
+// The address in an ARP reply, or in a neighbour advertisement with or without a MAC, to a single
+// station; nullopt if the frame is not an answer.
 std::optional<IpAddress> answering_owner(const Frame& frame);
 
 }  // namespace satrelay::gateway

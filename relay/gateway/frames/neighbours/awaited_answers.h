@@ -1,7 +1,8 @@
-// Keeps which owners of addresses the workers of a gateway have just asked for confirmation. The
-// thread that receives an answer shows it to all workers, however many other messages there are.
+// Remembers which owners of addresses the workers of a gateway have just asked for confirmation.
+// The thread that receives an answer shows the answer to all workers, however many other messages
+// there are.
 //
-// All workers share it, without a lock.
+// All workers share this object without a lock.
 #pragma once
 
 #include <cstddef>
@@ -17,13 +18,14 @@ namespace satrelay::gateway {
 
 class AwaitedAnswers {
  public:
-  // The lifetime of a question. Its owner has half a second to answer.
+  // How long a question is remembered. Its owner has half a second to answer.
   static constexpr Duration kPatience = Duration::seconds(2);
 
   explicit AwaitedAnswers(HashKey key) : key_(key), table_(kPlaces) {}
 
   void await(const IpAddress& host, const MacAddress& owner, Instant now);
-  // A number of the answer, the same for equal answers; nullopt if no worker waits for it.
+  // Returns a number that identifies the answer, the same for equal answers; nullopt if no worker
+  // waits for this answer.
   std::optional<std::uint64_t> find(const AnnouncedOwner& told, Instant now) const;
 
  private:

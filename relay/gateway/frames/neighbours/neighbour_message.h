@@ -8,7 +8,7 @@
 
 namespace satrelay::gateway {
 
-// nullopt if the frame is not a solicitation or advertisement, or has come through a router.
+// nullopt if the frame is not a solicitation or advertisement, or was forwarded by a router.
 std::optional<wire::NeighbourMessage> neighbour_message(const Frame& frame);
 
 }  // namespace satrelay::gateway
