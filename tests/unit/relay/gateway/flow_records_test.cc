@@ -74,7 +74,7 @@ TEST_F(RecordedFlow, LeavesOneAtEachGateway) {
   EXPECT_EQ(a.origin, Origin::kLan);
   EXPECT_EQ(a.end, Counter::kFlowsFinished);
   EXPECT_TRUE(a.established);
-  EXPECT_EQ(a.peer, 0U);
+  EXPECT_EQ(a.peer, FarGatewayId());
   EXPECT_EQ(a.rule, 2U);
   EXPECT_EQ(a.traffic_class.view(), "");
   EXPECT_EQ(a.began, began);

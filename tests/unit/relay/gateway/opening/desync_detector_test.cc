@@ -57,7 +57,7 @@ class DesyncDetectorTest : public testing::Test, protected DesyncDetector::Sessi
             .expects = expects};
   }
   void peer_says(const HostEvidence& evidence,
-                 DesyncDetector::SessionPeer session_peer = {kLane, 0}) {
+                 DesyncDetector::SessionPeer session_peer = {kLane, kPeer}) {
     desync_detector.hear(session_peer, evidence, now);
   }
   void wait(Duration duration) {
@@ -103,6 +103,7 @@ class DesyncDetectorTest : public testing::Test, protected DesyncDetector::Sessi
     return ethernet;
   }
   static constexpr LaneId kLane{3};
+  static constexpr FarGatewayId kPeer{};
   bool alive = true, understands = true, may_tell = true, answers = true;
   std::pair<std::uint32_t, std::uint32_t> at{kSends + 100, kExpects};  // the host's own numbers
   std::vector<std::pair<LaneId, HostEvidence>> told;
@@ -234,7 +235,7 @@ TEST_F(DesyncDetectorTest, WhatIsContradictedLaterIsNoEvidence) {
   EXPECT_FALSE(reset());
   ASSERT_EQ(told.size(), 1U);
   host_says(2'000'000'000, 2'500'000'000);
-  peer_says(theirs(), {kLane, 0});
+  peer_says(theirs(), {kLane, kPeer});
   EXPECT_FALSE(reset());
   EXPECT_EQ(count(Counter::kMisfitsReset), 0U);
 }
@@ -309,7 +310,7 @@ TEST_F(DesyncDetectorTest, APeersWordIsAboutWhatIsKnownAndItsOwn) {
   peer_says(theirs());
   EXPECT_EQ(count(Counter::kEvidenceRefused), 1U) << "no such host has spoken";
   repeats_itself();
-  peer_says(theirs(), {kLane.next(), 1});
+  peer_says(theirs(), {kLane.next(), kPeer.next()});
   EXPECT_EQ(count(Counter::kEvidenceRefused), 2U) << "another one was asked";
   EXPECT_FALSE(reset());
 }
@@ -318,13 +319,13 @@ TEST_F(DesyncDetectorTest, OnePeerLeavesRoomForOthersAndAllHaveALimit) {
   constexpr std::uint16_t kMany = 200;
   for (std::uint16_t i = 0; i < kMany; ++i) host_says(kSends, kExpects, 0, i);
   for (std::uint16_t i = 0; i < kMany; ++i) {
-    peer_says(theirs(kTheirSends, kTheirExpects, i), {kLane, 0});
+    peer_says(theirs(kTheirSends, kTheirExpects, i), {kLane, kPeer});
   }
   const auto opened = [&] { return kMany - count(Counter::kEvidenceRefused); };
   EXPECT_EQ(opened(), DesyncDetector::kMostToldByOne);
   for (std::uint16_t i = kMany; i < 2 * kMany; ++i) {
     host_says(kSends, kExpects, 0, i);
-    peer_says(theirs(kTheirSends, kTheirExpects, i), {kLane, std::size_t{i}});
+    peer_says(theirs(kTheirSends, kTheirExpects, i), {kLane, FarGatewayId(i)});
   }
   EXPECT_EQ(opened() + kMany, DesyncDetector::kMostTold);
   for (std::uint8_t i = 0; i < kMany; ++i) {
