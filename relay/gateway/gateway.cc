@@ -48,7 +48,7 @@ void Gateway::Impl::begin_call(Instant now, Budget which) {
     parts.budget.renew(parts.budget.total() - before);
   }
   last_call = now;
-  parts.uplink.look_at_shares(now);
+  parts.uplink.shares().look(now);
 }
 
 Verdict Gateway::handle_frame(PortId port, ConstBytes frame, Instant now, Checksum checksum) {
@@ -185,7 +185,7 @@ Gateway::ClassResult Gateway::set_class(std::string_view name, const ClassChange
                                         Instant now) {
   Impl& impl = engine_.settled();
   impl.parts.uplink.ready_set().wake_all();
-  return impl.parts.uplink.set_class(name, change, now);
+  return impl.parts.uplink.turns().set(name, change, now);
 }
 
 void Gateway::observe_plain(PlainObserver* observer) {

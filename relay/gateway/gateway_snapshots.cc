@@ -61,7 +61,7 @@ std::vector<PeerSnapshot> Gateway::peers(std::size_t first, std::size_t count) c
          .link_rate = lane.carrier.config.finds_capacity() ? session.path().found_capacity()
                                                            : lane.carrier.config.send_rate,
          .finds_capacity = lane.carrier.config.finds_capacity(),
-         .commanded = impl.parts.uplink.commanded(id),
+         .commanded = impl.parts.uplink.rates().commanded(id),
          .controller = config::to_string(lane.carrier.config.control.controller),
          .announced = session.peer_capacity(),
          .last_cut = session.path().last_rate_cut(),
@@ -172,10 +172,10 @@ std::vector<ClassSnapshot> Gateway::classes() const {
     list.push_back({.in_force = c.in_force,
                     .is_changed = c.in_force != c.configured,
                     .dictionary = fingerprint_of(c.dictionary.get()),
-                    .held_frames = uplink.held_frames(id),
-                    .held_bytes = uplink.held_bytes(id),
+                    .held_frames = uplink.turns().held_frames(id),
+                    .held_bytes = uplink.turns().held_bytes(id),
                     .waiting_bytes = impl.parts.flows.streams().waiting(id),
-                    .hosts = static_cast<std::uint32_t>(uplink.waiting_hosts(id)),
+                    .hosts = static_cast<std::uint32_t>(uplink.turns().waiting_hosts(id)),
                     .use = c.use});
   }
   return list;

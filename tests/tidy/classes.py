@@ -46,7 +46,6 @@ EXCEPTIONS = {
     "relay/gateway/snapshot.h:PeerSnapshot": (45, 29, FIGURES),
     "relay/gateway/steering/steering.h:Steering": (45, 22, TOGETHER),
     "relay/gateway/uplink/held_frames.h:HeldFrames": (45, 53, TOGETHER),
-    "relay/gateway/uplink/uplink.h:Uplink": (63, 20, TOGETHER),
     "relay/link/link_direction.h:LinkDirection": (45, 22, TOGETHER),
     "relay/ops/events/watch.h:Watch": (45, 38, TOGETHER),
     "relay/satpanel/http/http_server.cc:HttpServer::Impl": (45, 38, TOGETHER),

@@ -41,7 +41,7 @@ void SessionEvents::handle(LaneId id, const stp::Event& event, Instant now) {
       parts_.flows.epochs().upset(id, PeerEpochLog::Kind::kClosed);
       break;
     case Kind::kCapacity:
-      parts_.uplink.handle_capacity(id, now);
+      parts_.uplink.rates().handle_capacity(id, now);
       return;
     case Kind::kOpened:
       handle_opened(id, event.stream, now);

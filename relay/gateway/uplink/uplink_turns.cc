@@ -25,7 +25,7 @@ std::optional<Uplink::Choice> Uplink::choose(const Carrier& carrier, ClassSet br
     bridged = 0;
   }
   const auto waiting_of = [&](LaneId lane) -> ClassSet {
-    const Line& line = lines_[lane];
+    const Line& line = parts_.lines[lane];
     if (&line.carrier != &carrier) return 0;
     const ClassSet set = line.session.waiting();
     return set != 0 && line.session.may_send(now) && port_.is_reachable(lane) ? set : 0;
@@ -33,7 +33,7 @@ std::optional<Uplink::Choice> Uplink::choose(const Carrier& carrier, ClassSet br
   ClassSet waiting = bridged;
   std::size_t sources = bridged == 0 ? 0 : 1;
   std::size_t last = Carrier::kBridgedSource;
-  ready_set_.for_each([&](LaneId lane) {
+  parts_.ready_set.for_each([&](LaneId lane) {
     const ClassSet of_lane = waiting_of(lane);
     if (of_lane == 0) return;
     waiting |= of_lane;
@@ -48,7 +48,7 @@ std::optional<Uplink::Choice> Uplink::choose(const Carrier& carrier, ClassSet br
         .traffic_class = *id, .source = last, .is_alone = is_alone, .is_only_source = true};
   }
   Choice best{.traffic_class = *id};
-  ready_set_.for_each([&](LaneId lane) {
+  parts_.ready_set.for_each([&](LaneId lane) {
     if ((waiting_of(lane) & class_bit(*id)) == 0) return;
     const std::size_t source = Carrier::source_of(lane);
     if (best.is_lane() &&
@@ -60,7 +60,7 @@ std::optional<Uplink::Choice> Uplink::choose(const Carrier& carrier, ClassSet br
   if ((bridged & class_bit(*id)) == 0 || !best.is_lane()) return best;
   best.is_contested = true;
   if (carrier.classes.bridged_may_have_turn(*id) &&
-      held_.lead(*id) <= carrier.classes.lead(*id, best.source)) {
+      parts_.held.lead(*id) <= carrier.classes.lead(*id, best.source)) {
     best.source = Carrier::kBridgedSource;
   }
   return best;
@@ -69,11 +69,11 @@ std::optional<Uplink::Choice> Uplink::choose(const Carrier& carrier, ClassSet br
 // No other source has anything to send, and all that this lane sends is of one class. So the lane
 // keeps its turn until an event.
 bool Uplink::is_lone(LaneId lane) const {
-  if (carriers_.size() > 1 || held_.classes() != 0) return false;
-  const Carrier& carrier = *carriers_.front();
+  if (parts_.carriers.size() > 1 || parts_.held.classes() != 0) return false;
+  const Carrier& carrier = *parts_.carriers.front();
   if (!carrier.choice || carrier.choice->source != Carrier::source_of(lane)) return false;
   if (carrier.classes.has_maxima() || carrier.config.finds_capacity()) return false;
-  if (ready_set_.from(LaneId()) != lane || ready_set_.from(lane.next())) return false;
+  if (parts_.ready_set.from(LaneId()) != lane || parts_.ready_set.from(lane.next())) return false;
   return waits_only_in(lane, carrier.choice->traffic_class);
 }
 
@@ -83,12 +83,12 @@ std::size_t Uplink::poll(std::span<const MutableBytes> rooms, std::span<Polled> 
     polled.front() = frame;
     return frame.kind == Polled::Kind::kNothing ? 0 : 1;
   };
-  if (held_.any_dropped()) {
+  if (parts_.held.any_dropped()) {
     if (const std::size_t count = alone(give_up_dropped()); count > 0) return count;
   }
   // If no carrier has room, little could be sent. So no source uses up its turn.
   const bool has_room = std::ranges::any_of(
-      carriers_, [&](const auto& carrier) { return carrier->pacer.can_send(now); });
+      parts_.carriers, [&](const auto& carrier) { return carrier->pacer.can_send(now); });
   // Control of a session waits for at most one bridged frame.
   if (!sessions_first_ && has_room) {
     sessions_first_ = true;
@@ -96,12 +96,12 @@ std::size_t Uplink::poll(std::span<const MutableBytes> rooms, std::span<Polled> 
   }
   if (has_room) {
     sessions_first_ = false;
-    next_lane_ =
-        ready_set_.from(next_lane_.next()).value_or(ready_set_.from(LaneId()).value_or(LaneId()));
+    next_lane_ = parts_.ready_set.from(next_lane_.next())
+                     .value_or(parts_.ready_set.from(LaneId()).value_or(LaneId()));
   }
   bool session_has_turn = choose_all(now);
   // A session that has the turn may find nothing to send.
-  for (std::size_t attempt = 0; attempt <= lines_.size(); ++attempt) {
+  for (std::size_t attempt = 0; attempt <= parts_.lines.size(); ++attempt) {
     if (const std::size_t count = poll_lanes(rooms, polled, now); count > 0) return count;
     if (!session_has_turn) break;
     session_has_turn = choose_all(now);
@@ -113,9 +113,9 @@ std::size_t Uplink::poll(std::span<const MutableBytes> rooms, std::span<Polled> 
 
 // The choice by which a held frame may leave, on any carrier.
 std::optional<Uplink::Choice> Uplink::bridged_turn(Instant now) const {
-  if (held_.classes() == 0) return std::nullopt;
-  for (const auto& carrier : carriers_) {
-    const auto choice = choose(*carrier, held_.classes(), now);
+  if (parts_.held.classes() == 0) return std::nullopt;
+  for (const auto& carrier : parts_.carriers) {
+    const auto choice = choose(*carrier, parts_.held.classes(), now);
     if (choice && !choice->is_lane()) return choice;
   }
   return std::nullopt;
@@ -124,8 +124,8 @@ std::optional<Uplink::Choice> Uplink::bridged_turn(Instant now) const {
 // Chooses on each carrier. True if a session has the turn on any of them.
 bool Uplink::choose_all(Instant now) {
   bool any = false;
-  for (const auto& carrier : carriers_) {
-    carrier->choice = choose(*carrier, held_.classes(), now);
+  for (const auto& carrier : parts_.carriers) {
+    carrier->choice = choose(*carrier, parts_.held.classes(), now);
     any = any || (carrier->choice && carrier->choice->is_lane());
   }
   return any;
@@ -134,19 +134,19 @@ bool Uplink::choose_all(Instant now) {
 // Asking each of many lanes before every packet would take too long.
 std::size_t Uplink::poll_lanes(std::span<const MutableBytes> rooms, std::span<Polled> polled,
                                Instant now) {
-  if (!ready_set_.from(LaneId())) return 0;
+  if (!parts_.ready_set.from(LaneId())) return 0;
   // One session is asked in turn, so that its control waits for at most one packet of each other
   // session.
   std::size_t count = poll_lane(next_lane_, rooms, polled, now);
   if (count > 0) return count;
-  for (const auto& carrier : carriers_) {
+  for (const auto& carrier : parts_.carriers) {
     if (!carrier->choice || !carrier->choice->is_lane()) continue;
     const LaneId chosen = carrier->choice->lane();
     if (chosen == next_lane_) continue;
     count = poll_lane(chosen, rooms, polled, now);
     if (count > 0) return count;
   }
-  ready_set_.for_each_from(next_lane_.next(), [&](LaneId lane) {
+  parts_.ready_set.for_each_from(next_lane_.next(), [&](LaneId lane) {
     if (lane != next_lane_) count = poll_lane(lane, rooms, polled, now);
     return count == 0;
   });
@@ -156,9 +156,9 @@ std::size_t Uplink::poll_lanes(std::span<const MutableBytes> rooms, std::span<Po
 // Lets the lane send one packet. A lone lane may send all that it has, without a new choice.
 std::size_t Uplink::poll_lane(LaneId lane, std::span<const MutableBytes> rooms,
                               std::span<Polled> polled, Instant now) {
-  follow(lane, now);
+  rates_.follow(lane, now);
   if (!port_.is_reachable(lane)) return 0;
-  const Carrier& carrier = lines_[lane].carrier;
+  const Carrier& carrier = parts_.lines[lane].carrier;
   const bool has_turn = carrier.choice && carrier.choice->source == Carrier::source_of(lane);
   const schedule::Turn turn{.open = carrier.classes.open(now),
                             .first = has_turn ? carrier.choice->traffic_class : ClassId{0},
@@ -185,7 +185,7 @@ std::size_t Uplink::poll_lane(LaneId lane, std::span<const MutableBytes> rooms,
 // Debits each packet to the classes that have bytes in it, and its headers to the first of these.
 // Control of the session takes no class's turn.
 void Uplink::debit(LaneId lane, std::span<const stp::PolledPacket> packets, Instant now) {
-  Line& line = lines_[lane];
+  Line& line = parts_.lines[lane];
   Carrier& carrier = line.carrier;
   std::span<const schedule::ClassBytes> left = line.session.last_classes();
   for (const stp::PolledPacket& packet : packets) {
@@ -201,10 +201,10 @@ void Uplink::debit(LaneId lane, std::span<const stp::PolledPacket> packets, Inst
       const ByteCount all_booked(booked + headers);
       headers = 0;
       carrier.sent_of[id] += all.value();
-      held_.pass(
+      parts_.held.pass(
           id, carrier.classes.on_sent(id, Carrier::source_of(lane), all, all_booked, hosts, now));
       carrier.classes.on_relayed(id, all.value());
-      classes_[id].use.relayed_bytes += all.value();
+      parts_.classes[id].use.relayed_bytes += all.value();
     }
   }
 }
@@ -220,9 +220,9 @@ void Uplink::book(std::size_t ip_bytes, Instant now, Takes&& takes, Book&& book_
   const auto has_urgent = [&](const auto& carrier) {
     return takes(*carrier) && carrier->pacer.can_send_urgent(ip_bytes, now);
   };
-  const bool any = std::ranges::any_of(carriers_, has_room);
-  const bool any_urgent = std::ranges::any_of(carriers_, has_urgent);
-  for (const auto& carrier : carriers_) {
+  const bool any = std::ranges::any_of(parts_.carriers, has_room);
+  const bool any_urgent = std::ranges::any_of(parts_.carriers, has_urgent);
+  for (const auto& carrier : parts_.carriers) {
     if (any ? !has_room(carrier) : any_urgent && !has_urgent(carrier)) continue;
     if (!takes(*carrier)) continue;
     const ByteCount accounted = carrier->pacer.overhead().accounted(ip_bytes);
@@ -243,7 +243,7 @@ void Uplink::debit_bridged(const Choice& turn, std::uint64_t lead, std::size_t i
     carrier.classes.on_bridged(id, lead, bytes, now);
     if (turn.is_contested) carrier.classes.on_bridged_beside_relayed(id, bytes);
   });
-  ClassUse& use = classes_[counted_as(id)].use;
+  ClassUse& use = parts_.classes[turns_.counted_as(id)].use;
   ++use.bridged_frames;
   use.bridged_bytes += accounted.value();
 }
@@ -256,9 +256,9 @@ void Uplink::book_own(std::size_t frame_size, Instant now) {
 
 Polled Uplink::release_held(const Choice& turn, MutableBytes out, Instant now) {
   const ClassId id = turn.traffic_class;
-  const auto frame = held_.pop(id, held_terms(id), now);
+  const auto frame = parts_.held.pop(id, turns_.held_terms(id), now);
   if (!frame) return give_up_dropped();
-  classes_[counted_as(id)].bridged_waits.add(
+  parts_.classes[turns_.counted_as(id)].bridged_waits.add(
       static_cast<std::uint64_t>(frame->waited.to_microseconds()));
   debit_bridged(turn, frame->lead, frame->ip_bytes, now);
   if (released_.holds(frame->slot)) {
@@ -269,8 +269,8 @@ Polled Uplink::release_held(const Choice& turn, MutableBytes out, Instant now) {
 
 // The next dropped frame that the caller must throw away.
 Polled Uplink::give_up_dropped() {
-  while (const auto dropped = held_.take_dropped()) {
-    ++classes_[counted_as(dropped->traffic_class)].use.dropped_frames;
+  while (const auto dropped = parts_.held.take_dropped()) {
+    ++parts_.classes[turns_.counted_as(dropped->traffic_class)].use.dropped_frames;
     ++(dropped->cause == HeldFrames::Cause::kLate ? drops_.late : drops_.crowded);
     if (!released_.holds(dropped->slot)) {
       return {.kind = Polled::Kind::kDropped, .slot = dropped->slot};
@@ -284,30 +284,30 @@ Polled Uplink::give_up_dropped() {
 // The modem decides which carrier the frame takes. So with several carriers it leaves if any of
 // them has room.
 std::optional<Uplink::Choice> Uplink::way_out(ClassId turn, Instant now) const {
-  for (const auto& carrier : carriers_) {
-    const auto choice = choose(*carrier, held_.classes() | class_bit(turn), now);
+  for (const auto& carrier : parts_.carriers) {
+    const auto choice = choose(*carrier, parts_.held.classes() | class_bit(turn), now);
     if (choice && choice->traffic_class == turn && !choice->is_lane()) return choice;
   }
   return std::nullopt;
 }
 
 Instant Uplink::next_turn(Instant now) const {
-  if (held_.any_dropped()) return now;
+  if (parts_.held.any_dropped()) return now;
   Instant next = Instant::never();
-  for (const auto& carrier : carriers_) {
+  for (const auto& carrier : parts_.carriers) {
     // Sessions report by themselves when their pacers open.
-    if (held_.classes() == 0 && !carrier->classes.has_maxima()) continue;
+    if (parts_.held.classes() == 0 && !carrier->classes.has_maxima()) continue;
     ClassSet streams = 0;
-    ready_set_.for_each([&](LaneId lane) {
-      if (&lines_[lane].carrier == carrier.get() && port_.is_reachable(lane)) {
-        streams |= lines_[lane].session.waiting();
+    parts_.ready_set.for_each([&](LaneId lane) {
+      if (&parts_.lines[lane].carrier == carrier.get() && port_.is_reachable(lane)) {
+        streams |= parts_.lines[lane].session.waiting();
       }
     });
     const ClassSet open = carrier->classes.open(now);
-    if (const ClassSet shut = (streams | held_.classes()) & ~open; shut != 0) {
+    if (const ClassSet shut = (streams | parts_.held.classes()) & ~open; shut != 0) {
       next = earlier(next, later(carrier->classes.opens_at(shut), carrier->pacer.next_send()));
     }
-    if ((held_.classes() & open) != 0) next = earlier(next, carrier->pacer.next_send());
+    if ((parts_.held.classes() & open) != 0) next = earlier(next, carrier->pacer.next_send());
   }
   return next;
 }

@@ -160,11 +160,11 @@ TEST_F(UplinkTest, WhatFindsNoRoomToWaitIsDropped) {
 TEST_F(UplinkTest, WithoutAShareBridgedFramesHaveTheTurnsOfRelayedBytes) {
   fill();
   EXPECT_EQ(uplink_.held().classes(), schedule::class_bit(TrafficClasses::kRelayed));
-  EXPECT_EQ(uplink_.held_frames(kId), 1U);
-  EXPECT_EQ(uplink_.held_bytes(kId), kSize);
-  EXPECT_EQ(uplink_.waiting_hosts(kId), 1U);
-  EXPECT_EQ(uplink_.held_frames(TrafficClasses::kRelayed), 0U);
-  EXPECT_EQ(uplink_.waiting_hosts(TrafficClasses::kRelayed), 0U);
+  EXPECT_EQ(uplink_.turns().held_frames(kId), 1U);
+  EXPECT_EQ(uplink_.turns().held_bytes(kId), kSize);
+  EXPECT_EQ(uplink_.turns().waiting_hosts(kId), 1U);
+  EXPECT_EQ(uplink_.turns().held_frames(TrafficClasses::kRelayed), 0U);
+  EXPECT_EQ(uplink_.turns().waiting_hosts(TrafficClasses::kRelayed), 0U);
   EXPECT_EQ(uplink_.classes()[TrafficClasses::kRelayed].use.bridged_frames, 0U);
 }
 
@@ -175,7 +175,7 @@ TEST_F(UplinkTest, WithAShareBridgedFramesAreAClassOfTheirOwn) {
   const FrameBytes frame = udp_frame("203.0.113.5", "198.51.100.5", 7, FrameBytes(kSize - 28));
   while (uplink.admit(kId, look_at(frame), kSize, now_) == BridgeOutcome::kLeaves) continue;
   EXPECT_EQ(uplink.held().classes(), schedule::class_bit(kId));
-  EXPECT_EQ(uplink.held_frames(kId), 1U);
+  EXPECT_EQ(uplink.turns().held_frames(kId), 1U);
 }
 
 // The budget is a hundredth of 10 Mbit/s.
@@ -383,7 +383,7 @@ TEST_F(UplinkTest, WhoRestsAtASmallShareIsWokenWhenItRises) {
     ++shares.links[LinkId()].serial;
     shares.links[LinkId()].until = now_ + Duration::seconds(600);
     shares.links[LinkId()].rate = shares.links[LinkId()].reports = rate;
-    uplink_.take_shares(shares, now_);
+    uplink_.shares().take(shares, now_);
   };
   const auto drain = [&] {
     std::size_t frames = 0;
@@ -410,29 +410,31 @@ TEST_F(UplinkTest, APeerOutOfReachIsNotAsked) {
 }
 
 TEST_F(UplinkTest, ACapacityIsThatOfALinkThatIsUsed) {
-  EXPECT_EQ(uplink_.set_capacity("other", LinkWay::kSend, mbit(1), now_),
+  EXPECT_EQ(uplink_.rates().set_capacity("other", LinkWay::kSend, mbit(1), now_),
             CapacityResult::kUnknownLink);
-  EXPECT_EQ(uplink_.set_capacity("sat", LinkWay::kSend, mbit(1), now_),
+  EXPECT_EQ(uplink_.rates().set_capacity("sat", LinkWay::kSend, mbit(1), now_),
             CapacityResult::kUnusedLink);
   add_peer();
-  EXPECT_EQ(uplink_.set_capacity("sat", LinkWay::kSend, mbit(11), now_),
+  EXPECT_EQ(uplink_.rates().set_capacity("sat", LinkWay::kSend, mbit(11), now_),
             CapacityResult::kAboveConfigured);
-  EXPECT_EQ(uplink_.set_capacity("sat", LinkWay::kSend, mbit(1), now_), CapacityResult::kSet);
-  EXPECT_EQ(uplink_.commanded(LaneId(0)), mbit(1));
+  EXPECT_EQ(uplink_.rates().set_capacity("sat", LinkWay::kSend, mbit(1), now_),
+            CapacityResult::kSet);
+  EXPECT_EQ(uplink_.rates().commanded(LaneId(0)), mbit(1));
   EXPECT_EQ(uplink_.carrier(LinkId()).pacer.rate(), mbit(1).scaled(995, 1000));
-  EXPECT_EQ(uplink_.set_capacity("sat", LinkWay::kSend, BitRate(), now_), CapacityResult::kSet);
-  EXPECT_TRUE(uplink_.commanded(LaneId(0)).is_zero()) << "as configured";
+  EXPECT_EQ(uplink_.rates().set_capacity("sat", LinkWay::kSend, BitRate(), now_),
+            CapacityResult::kSet);
+  EXPECT_TRUE(uplink_.rates().commanded(LaneId(0)).is_zero()) << "as configured";
 }
 
 TEST_F(UplinkTest, ThePeersOwnRateHoldsBesideThatOfTheLink) {
   add_peer();
-  uplink_.set_most_rate(LaneId(0), mbit(2), now_);
-  EXPECT_EQ(uplink_.commanded(LaneId(0)), mbit(2));
+  uplink_.rates().set_most_rate(LaneId(0), mbit(2), now_);
+  EXPECT_EQ(uplink_.rates().commanded(LaneId(0)), mbit(2));
   EXPECT_EQ(uplink_.carrier(LinkId()).pacer.rate(), mbit(2).scaled(995, 1000));
-  uplink_.set_most_rate(LaneId(0), BitRate::bits_per_second(1), now_);
-  EXPECT_EQ(uplink_.commanded(LaneId(0)), kLeastCapacity);
-  uplink_.set_most_rate(LaneId(0), BitRate(), now_);
-  EXPECT_TRUE(uplink_.commanded(LaneId(0)).is_zero());
+  uplink_.rates().set_most_rate(LaneId(0), BitRate::bits_per_second(1), now_);
+  EXPECT_EQ(uplink_.rates().commanded(LaneId(0)), kLeastCapacity);
+  uplink_.rates().set_most_rate(LaneId(0), BitRate(), now_);
+  EXPECT_TRUE(uplink_.rates().commanded(LaneId(0)).is_zero());
 }
 
 // Any packet from a peer may announce another capacity. There may be a thousand other peers.
@@ -459,29 +461,29 @@ TEST(UplinkOfMany, OnePeersCapacityWakesNoOther) {
     Lane& lane = *live.back()->lanes.front();
     uplink.add_lane(lane.peer.links, lane.session, lane.datagram_overhead);
   }
-  uplink.handle_capacity(LaneId(0), now);  // the first call wakes all sessions
+  uplink.rates().handle_capacity(LaneId(0), now);  // the first call wakes all sessions
   for (std::size_t i = 0; i < kPeers; ++i) uplink.ready_set().rest(LaneId(i), Instant::never());
-  uplink.handle_capacity(LaneId(2), now);
+  uplink.rates().handle_capacity(LaneId(2), now);
   for (std::size_t i = 0; i < kPeers; ++i)
     EXPECT_EQ(uplink.ready_set().is_awake(LaneId(i)), i == 2) << i;
   EXPECT_EQ(carrier.in_force(), mbit(10));
   // A limit for one peer changes neither the limits of the other peers nor the rate of the link.
-  uplink.set_most_rate(LaneId(1), mbit(3), now);
+  uplink.rates().set_most_rate(LaneId(1), mbit(3), now);
   EXPECT_EQ(carrier.in_force(), mbit(10));
-  EXPECT_EQ(uplink.commanded(LaneId(1)), mbit(3));
-  for (std::size_t i = 0; i < kPeers; ++i) uplink.set_most_rate(LaneId(i), mbit(3), now);
+  EXPECT_EQ(uplink.rates().commanded(LaneId(1)), mbit(3));
+  for (std::size_t i = 0; i < kPeers; ++i) uplink.rates().set_most_rate(LaneId(i), mbit(3), now);
   EXPECT_EQ(carrier.in_force(), mbit(3));
-  uplink.set_most_rate(LaneId(3), BitRate(), now);
+  uplink.rates().set_most_rate(LaneId(3), BitRate(), now);
   EXPECT_EQ(carrier.in_force(), mbit(10));
 }
 
 TEST_F(UplinkTest, AClassIsSetIfItsRatesMakeSense) {
-  EXPECT_EQ(uplink_.set_class("silver", {}, now_), ClassResult::kUnknownClass);
-  EXPECT_EQ(uplink_.set_class("bridged", {}, now_), ClassResult::kUnknownClass);
-  EXPECT_EQ(uplink_.set_class("gold", {.guaranteed = mbit(2), .maximum = mbit(1)}, now_),
+  EXPECT_EQ(uplink_.turns().set("silver", {}, now_), ClassResult::kUnknownClass);
+  EXPECT_EQ(uplink_.turns().set("bridged", {}, now_), ClassResult::kUnknownClass);
+  EXPECT_EQ(uplink_.turns().set("gold", {.guaranteed = mbit(2), .maximum = mbit(1)}, now_),
             ClassResult::kContradiction);
-  EXPECT_EQ(uplink_.set_class("gold", {.guaranteed = mbit(9)}, now_), ClassResult::kAboveLink);
-  EXPECT_EQ(uplink_.set_class("gold", {.weight = 7}, now_), ClassResult::kSet);
+  EXPECT_EQ(uplink_.turns().set("gold", {.guaranteed = mbit(9)}, now_), ClassResult::kAboveLink);
+  EXPECT_EQ(uplink_.turns().set("gold", {.weight = 7}, now_), ClassResult::kSet);
   EXPECT_EQ(uplink_.classes()[*uplink_.classes().find("gold")].in_force.weight, 7);
 }
 

@@ -1,4 +1,4 @@
-#include "relay/gateway/uplink/line.h"
+#include "relay/gateway/uplink/rates/line.h"
 
 #include "pep/control/paced_rate.h"
 

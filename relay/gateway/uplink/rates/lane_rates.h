@@ -1,0 +1,56 @@
+// The rates of links and lanes: the limits of the operator, what the peers announce, and what the
+// sessions' controllers find. Brings sessions and carriers up to date when one of them changes.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "config/model/schema.h"
+#include "pep/base/time.h"
+#include "pep/base/units.h"
+#include "relay/gateway/ids.h"
+#include "relay/gateway/uplink/carrier.h"
+#include "relay/gateway/uplink/command_result.h"
+#include "relay/gateway/uplink/link_way.h"
+#include "relay/gateway/uplink/rates/class_turns.h"
+#include "relay/gateway/uplink/rates/uplink_parts.h"
+#include "relay/gateway/uplink/rates/worker_shares.h"
+
+namespace satrelay::gateway {
+
+class LaneRates {
+ public:
+  // All arguments must outlive this.
+  LaneRates(UplinkParts& parts, ClassTurns& turns, WorkerShares& shares)
+      : parts_(parts), turns_(turns), shares_(shares) {}
+
+  CapacityResult set_capacity(std::string_view link, LinkWay way, BitRate capacity, Instant now);
+  // Zero: no limit.
+  void set_most_rate(LaneId lane, BitRate most, Instant now);
+  // The limits of set_capacity() and set_most_rate(). Zero: as configured, or no such link.
+  BitRate commanded_capacity(std::string_view link, LinkWay way) const;
+  BitRate most_rate(LaneId lane) const { return parts_.lines[lane].most_rate; }
+  // The rate that the operator allows on the lane, if it is below the configured rate; else zero.
+  BitRate commanded(LaneId lane) const;
+  // The peer has announced another capacity.
+  void handle_capacity(LaneId lane, Instant now) { apply_capacity(lane, now); }
+  // The lane's controller may have found that the link carries another rate.
+  void follow(LaneId lane, Instant now);
+  // Takes over the settings of links that can change at run time.
+  void reconfigure(const std::vector<config::Link>& links, Instant now);
+
+  // The longest train of the link's sessions (control::RateController::train()).
+  ByteCount train(LinkId link) const;
+
+ private:
+  Carrier* find(std::string_view link) const;
+  void apply_rate(Carrier& carrier, Instant now);
+  void apply_capacity(Carrier& carrier, Instant now);
+  void apply_capacity(LaneId lane, Instant now);
+
+  UplinkParts& parts_;
+  ClassTurns& turns_;
+  WorkerShares& shares_;
+};
+
+}  // namespace satrelay::gateway

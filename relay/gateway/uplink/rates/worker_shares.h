@@ -1,0 +1,36 @@
+// The uplink's side of the division of links among workers (relay/gateway/shares): what this worker
+// demands, and the shares that it has.
+#pragma once
+
+#include "pep/base/time.h"
+#include "relay/gateway/shares/link_share.h"
+#include "relay/gateway/uplink/carrier.h"
+#include "relay/gateway/uplink/rates/uplink_parts.h"
+#include "relay/gateway/uplink/session_port.h"
+
+namespace satrelay::gateway {
+
+class WorkerShares {
+ public:
+  // All arguments must outlive this.
+  WorkerShares(UplinkParts& parts, const SessionPort& port) : parts_(parts), port_(port) {}
+
+  void write_demands(Demands& demands, Instant now) const;
+  void take(const Shares& shares, Instant now);
+  // Call before any other call at `now`: a share may have expired.
+  void look(Instant now) {
+    if (now >= until_) expire(now);
+  }
+  // The carrier's share has expired: brings its lanes up to date with what they may send now.
+  void fall_back(Carrier& carrier, Instant now);
+
+ private:
+  void expire(Instant now);
+
+  UplinkParts& parts_;
+  const SessionPort& port_;
+  // The earliest end of a share.
+  Instant until_ = Instant::never();
+};
+
+}  // namespace satrelay::gateway

@@ -1,0 +1,31 @@
+// The way from a lane's session to the port. The uplink does not know it.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "pep/base/bytes.h"
+#include "pep/base/time.h"
+#include "pep/schedule/turn.h"
+#include "pep/stp/session.h"
+#include "relay/gateway/ids.h"
+
+namespace satrelay::gateway {
+
+class SessionPort {
+ public:
+  struct Written {
+    std::size_t count = 0;         // 0: the session has nothing to send
+    std::size_t frame_header = 0;  // bytes of headers before each packet
+    bool had_events = false;       // the session had events, which are handled now
+  };
+  virtual ~SessionPort() = default;
+  virtual bool is_reachable(LaneId lane) const = 0;
+  // Polls the lane's session and puts the headers before its packets. Each frame goes into one of
+  // `rooms`, and its packet is described in one of `packets`, which has as many places.
+  virtual Written write_packets(LaneId lane, const schedule::Turn& turn,
+                                std::span<const MutableBytes> rooms,
+                                std::span<stp::PolledPacket> packets, Instant now) = 0;
+};
+
+}  // namespace satrelay::gateway
