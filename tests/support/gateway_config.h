@@ -22,16 +22,6 @@ struct GatewaySite {
   BitRate rate = BitRate::bits_per_second(50'000'000);
 };
 
-// tests/bench/compare.sh compiles this with an older gateway, too.
-template <typename Peer>
-void set_link(Peer& peer, const char* name) {
-  if constexpr (requires { peer.links; }) {
-    peer.links = {name};
-  } else {
-    peer.link = name;
-  }
-}
-
 // A peer on the only link, "sat".
 inline config::Peer peer_config(std::string name, const IpAddress& address,
                                 std::vector<IpPrefix> prefixes = {}) {
@@ -39,7 +29,7 @@ inline config::Peer peer_config(std::string name, const IpAddress& address,
   peer.name = std::move(name);
   peer.address = address;
   peer.prefixes = std::move(prefixes);
-  set_link(peer, "sat");
+  peer.links = {"sat"};
   return peer;
 }
 inline config::Peer peer_config(std::string name, std::string_view address,

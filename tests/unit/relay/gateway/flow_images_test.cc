@@ -131,7 +131,7 @@ class Host {
     const Frame seen = look_at(frame);
     const auto tcp = wire::parse_tcp(seen.payload);
     if (seen.kind == FrameKind::kArp || !tcp) return;
-    if (endpoint_->trace().empty()) return endpoint_->accept(tcp->header, now);
+    if (endpoint_->lifecycle().trace().empty()) return endpoint_->accept(tcp->header, now);
     endpoint_->handle_segment(tcp->header, seen.payload.subspan(tcp->header_size), now);
   }
   std::vector<FrameBytes> poll_frames(Instant now) {
@@ -157,7 +157,7 @@ class Host {
   void write() {
     if (!endpoint_->is_synchronised()) return;
     std::array<std::byte, 1'000> bytes;
-    while (written_ < kBytes && endpoint_->writable() >= bytes.size()) {
+    while (written_ < kBytes && endpoint_->sending().writable() >= bytes.size()) {
       for (std::byte& byte : bytes) byte = static_cast<std::byte>(random_.next());
       if (endpoint_->write(bytes) < bytes.size()) break;
       written_ += bytes.size();
