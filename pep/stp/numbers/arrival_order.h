@@ -1,6 +1,6 @@
-// Measures how late packets arrive that a later packet has overtaken. The receiver tells the
-// sender, and both wait that long before a gap counts as a loss. Numbers are never used twice, so a
-// late arrival is reordering on the path and nothing else.
+// Measures how late packets arrive that were overtaken by later packets. The receiver reports this
+// lateness to the sender, and both wait for that time before they consider a gap a loss. Packet
+// numbers are never used twice, so a late arrival can only be reordering on the path.
 #pragma once
 
 #include <algorithm>
@@ -15,23 +15,24 @@ namespace satrelay::stp {
 
 class ArrivalOrder {
  public:
-  // A packet that is later than this is as good as lost, and is not measured.
+  // A packet that is later than this counts as lost, and its lateness is not measured.
   static constexpr Duration kMaxLateness = Duration::milliseconds(250);
-  // A lateness is remembered for one to two of these periods. A path that reorders does so again,
-  // if only at the next handover between satellites.
+  // A lateness is remembered for one to two periods of this length. A path that has reordered
+  // packets may do so again, for example at the next handover between satellites.
   static constexpr Duration kMemory = Duration::seconds(30);
 
-  // The highest number seen is now `next` - 1.
+  // The highest packet number seen is now `next` - 1.
   void on_progress(std::uint64_t next, Instant now) {
     if (count_ > 0 && now < mark(count_ - 1).when + kGrain) return;
     if (marks_ == nullptr) marks_ = std::make_unique<Marks>();
     (*marks_)[count_++ % kMarks] = {next, now};
   }
-  // `number` arrived although a higher one had been seen.
+  // Packet `number` arrived after a higher number.
   void on_late(std::uint64_t number, Instant now) {
-    // The first mark above the number tells, to a grain, when the packet was overtaken.
+    // The first mark above the number shows when the packet was overtaken, to an accuracy of
+    // kGrain.
     std::uint64_t low = count_ > kMarks ? count_ - kMarks : 0;
-    if (low > 0 && mark(low).next > number) return;  // overtaken too long ago
+    if (low > 0 && mark(low).next > number) return;  // the packet was overtaken too long ago
     std::uint64_t high = count_;
     while (low < high) {
       const std::uint64_t middle = low + (high - low) / 2;
@@ -46,7 +47,7 @@ class ArrivalOrder {
     age(now);
     recent_ = std::max(recent_, late + kGrain);
   }
-  // The greatest lateness of the last 30 to 60 s; zero: all packets came in order.
+  // The greatest lateness of the last 30 to 60 s; zero if all packets arrived in order.
   Duration lateness(Instant now) {
     age(now);
     return std::max(recent_, before_);
@@ -67,7 +68,7 @@ class ArrivalOrder {
   };
   using Marks = std::array<Mark, kMarks>;
   const Mark& mark(std::uint64_t count) const { return (*marks_)[count % kMarks]; }
-  // A ring with at most one mark a grain; allocated with the first mark.
+  // A ring with at most one mark for each kGrain. It is allocated for the first mark.
   std::unique_ptr<Marks> marks_;
   std::uint64_t count_ = 0;
   Duration recent_;

@@ -26,7 +26,8 @@ bool ReceivedPackets::record(std::uint64_t number, Instant now) {
   if (gap) {
     missing_.insert(next_, number);
     if (missing_.range_count() > kMaxMissingRanges) {
-      // Keeps memory bounded under any loss pattern: the oldest quarter is reported as unknown.
+      // Limit the memory under any pattern of losses: the oldest quarter of the gaps is forgotten,
+      // and reported as unknown.
       floor_ = missing_.ranges()[kMaxMissingRanges / 4].begin;
       missing_.erase_below(floor_);
     }
@@ -50,11 +51,11 @@ void ReceivedPackets::settle(std::uint64_t number) {
 void ReceivedPackets::rewind(std::uint64_t number) {
   settle(number);
   rewind_ = std::min(rewind_, number);
-  rewound_reports_ = 2;  // the first of these two answers may be lost as well
+  rewound_reports_ = 2;  // the first of these two reports may be lost as well
 }
 
 void ReceivedPackets::prune() {
-  // Reports still cover packets that the peer has settled.
+  // Packets that the peer has settled are kept as long as reports still cover them.
   const std::uint64_t floor = std::min(settled_, covered_from_);
   if (floor > floor_) {
     floor_ = floor;
@@ -67,7 +68,8 @@ void ReceivedPackets::begin_report(const ReportContext& context, Instant now) {
   const auto oldest =
       static_cast<std::size_t>(std::clamp(context.repeats, 1, int{kMaxRepeats})) - 1;
   covered_from_ = ends_[oldest];
-  // Packets that were missing at the last report may have been late, or were repaired.
+  // If each packet is in one report only, begin at the first gap that was young at the last report.
+  // Its packets may have been late, or may have been recovered since.
   if (oldest == 0) covered_from_ = open_before_;
   if (now >= regular_at_ + kRegularInterval) {
     std::copy_backward(ends_.begin(), ends_.end() - 1, ends_.end());
@@ -83,7 +85,8 @@ void ReceivedPackets::begin_report(const ReportContext& context, Instant now) {
   in_report_ = true;
 }
 
-// A fade of one direction mostly affects the other, too.
+// Losses of the peer's packets count as well: a fade of one direction mostly affects the other,
+// too.
 bool ReceivedPackets::misses_bursts() const {
   const auto gaps = missing_.ranges();
   const auto newest = gaps.last(std::min(gaps.size(), kOlderGaps));
@@ -92,8 +95,8 @@ bool ReceivedPackets::misses_bursts() const {
   return packets >= kBurst * std::max<std::uint64_t>(newest.size(), 1);
 }
 
-// Where reports are lost in bursts, as many in a row as packets, three repeats may not be enough.
-// So a report also covers some older gaps that the peer has not settled.
+// If the path loses reports in bursts, three repeats may not be enough. So a report also covers
+// some older gaps that the peer has not settled.
 std::uint64_t ReceivedPackets::before_lost_reports(std::uint64_t begin) const {
   const auto gaps = missing_.ranges().first(missing_.first_ending_after(begin));
   if (gaps.empty()) return begin;
@@ -103,7 +106,7 @@ std::uint64_t ReceivedPackets::before_lost_reports(std::uint64_t begin) const {
 
 bool ReceivedPackets::write_report(ByteWriter& out, const ReportContext& context, Instant now) {
   if (!in_report_) begin_report(context, now);
-  cursor_ = std::max(cursor_, floor_);  // it may have risen between two parts
+  cursor_ = std::max(cursor_, floor_);  // floor_ may have risen between two parts
   report_end_ = std::max(report_end_, cursor_);
   const std::int64_t delay_us = std::max<std::int64_t>(0, (now - highest_at_).to_microseconds());
   out.u8(static_cast<std::uint8_t>(FrameType::kFeedback));
@@ -115,7 +118,7 @@ bool ReceivedPackets::write_report(ByteWriter& out, const ReportContext& context
   write_varint(out, next_ - cursor_);
   write_varint(out, context.bytes_received);
   write_varint(out, context.stored);
-  write_varint(out, 0);  // the program around the session does not report ECN marks yet
+  write_varint(out, 0);  // the host of the session does not pass on ECN marks yet
   write_varint(out, context.repaired);
   write_varint(out, static_cast<std::uint64_t>(order_.lateness(now).to_microseconds()));
   write_varint(out, cursor_ - report_begin_);
@@ -127,14 +130,14 @@ bool ReceivedPackets::write_report(ByteWriter& out, const ReportContext& context
   return complete;
 }
 
-// Returns `end` if no packet in [begin, end) is missing.
+// Returns the first missing packet in [begin, end), or `end` if no packet is missing.
 std::uint64_t ReceivedPackets::first_missing(std::uint64_t begin, std::uint64_t end) const {
   const std::size_t i = missing_.first_ending_after(begin);
   if (i >= missing_.range_count()) return end;
   return std::min(end, std::max(begin, missing_.ranges()[i].begin));
 }
 
-// A range costs two bytes as a rule. So the bitmap is shorter if more than one packet in sixteen
+// A range usually takes two bytes. So the bitmap is shorter if more than one packet in sixteen
 // begins a gap.
 bool ReceivedPackets::bitmap_is_shorter() const {
   const std::size_t ranges =
@@ -157,7 +160,7 @@ bool ReceivedPackets::write_ranges(ByteWriter& out) {
     ++ranges;
   }
   store_u16(count.data(), ranges);
-  // A part stops before the first range that does not fit.
+  // A part ends before the first range that does not fit.
   const bool complete = i >= missing.size() || missing[i].begin >= report_end_;
   const std::uint64_t stop = complete ? report_end_ : missing[i].begin;
   write_varint(out, stop > cursor_ ? stop - cursor_ : 0);

@@ -23,15 +23,14 @@ void SentLedger::put_items(SentPacket& packet, std::span<const SentItem> items) 
   }
 }
 
-// Makes room for the chunk of packet next_, and keeps all chunks from the oldest unresolved packet
-// on.
+// Provides the chunk for packet next_, and keeps all chunks from the oldest unresolved packet on.
 void SentLedger::begin_chunk(std::uint64_t oldest_unresolved) {
   const std::uint64_t chunk = chunk_of(next_);
   if (chunk - chunk_of(oldest_unresolved) > mask_) {
     SATRELAY_CHECK(ring_.size() * kChunk <= max_packets_);
     std::vector<std::unique_ptr<Chunk>> larger(ring_.size() * 2);
     const std::uint64_t larger_mask = larger.size() - 1;
-    // All chunks of the ring are in use, or it would not grow.
+    // The ring grows only if all of its chunks are in use.
     for (std::uint64_t n = chunk - ring_.size(); n < chunk; ++n) {
       larger[n & larger_mask] = std::move(ring_[n & mask_]);
     }

@@ -1,6 +1,7 @@
-// Records what each packet in flight carried: a ring indexed by packet number, 64 bytes a packet.
-// It starts small and doubles up to its limit. It consists of chunks, so that growing copies no
-// packets. It holds references and no bytes: lost data is sent again from the state of its stream.
+// Records the content of each packet in flight, in a ring that is indexed by packet number, with 64
+// bytes per packet. The ring starts small, and doubles up to its limit. It consists of chunks, so
+// no packets are copied when it grows. A record holds references instead of bytes: lost data is
+// retransmitted from the state of its stream.
 #pragma once
 
 #include <algorithm>
@@ -24,12 +25,12 @@ enum class ItemKind : std::uint8_t {
   kReset,
   kStreamCredit,
   kLaneCredit,
-  kRate,         // offset: its sequence number
-  kConfirm,      // the same
-  kStartCredit,  // the same
+  kRate,         // offset is the sequence number of the frame
+  kConfirm,      // offset has the same meaning
+  kStartCredit,  // offset has the same meaning
 };
 
-// One item in a packet that must be sent again if the packet is lost.
+// One item of a packet. It must be retransmitted if the packet is lost.
 struct SentItem {
   std::uint64_t offset = 0;
   std::uint32_t stream = 0;  // slot in the stream table
@@ -38,7 +39,8 @@ struct SentItem {
 
   static constexpr unsigned kMaxLosses = 7;
   static constexpr std::uint16_t kGenerationMask = 0x1ff;
-  // `losses`: how often its bytes had been lost when the packet was sent, up to kMaxLosses.
+  // `losses` tells how many times the bytes had already been lost when the packet was sent; at most
+  // kMaxLosses.
   static constexpr SentItem make(ItemKind kind, std::uint32_t stream, std::uint16_t generation,
                                  std::uint64_t offset = 0, std::uint16_t length = 0,
                                  unsigned losses = 0) {
@@ -48,10 +50,10 @@ struct SentItem {
   }
   constexpr ItemKind kind() const { return static_cast<ItemKind>(packed >> 12); }
   constexpr unsigned losses() const { return (packed >> 9) & kMaxLosses; }
-  // A slot is used again only after the last packets of its stream are settled, at least a round
-  // trip later. Nine bits tell the streams of a slot apart. If a peer leaves a packet unreported
-  // for very long, the generation may come round. So SendHalf ignores ranges that its stream has
-  // never sent.
+  // Distinguishes the streams that use a slot one after the other. A slot is used again only when
+  // the last packets of its stream are settled, which takes at least a round trip. If the peer
+  // leaves a packet unreported for very long, the nine bits may repeat. So SendHalf ignores ranges
+  // that its stream has never sent.
   constexpr std::uint16_t generation() const { return packed & kGenerationMask; }
 };
 
@@ -59,18 +61,18 @@ struct SentPacket {
   static constexpr std::size_t kInlineItems = 3;
   Instant sent;
   std::array<SentItem, kInlineItems> items;
-  std::uint16_t bytes = 0;  // UDP payload
+  std::uint16_t bytes = 0;  // bytes of UDP payload
   std::uint8_t item_count = 0;
   bool eliciting : 1 = false;     // asks for a report
-  bool low_priority : 1 = false;  // chosen by the rate controller
-  bool covered : 1 = false;       // by a code that can repair it
-  bool prompt : 1 = false;        // that code is the one of prompt flows
+  bool low_priority : 1 = false;  // the rate controller has given it low priority
+  bool covered : 1 = false;       // covered by a code, which may recover it
+  bool prompt : 1 = false;        // covered by the code of prompt flows
   std::uint32_t overflow : 21 = 0;
   std::uint32_t booked_steps : 11 = 0;
 
-  // The time that the carrier still needed for earlier packets when it got this one: in steps of
-  // 2.1 ms, at most 4.3 s. Data finds next to nothing booked. Packets that may run ahead of data
-  // do.
+  // The time that the carrier still needed for earlier packets when this packet was sent. It is
+  // stored in steps of 2.1 ms, and is at most 4.3 s. For data it is nearly zero, but not for
+  // packets that may be sent ahead of the pacer.
   void set_booked_before(Duration time) {
     const std::int64_t steps = std::max(time, Duration::zero()).to_nanoseconds() >> kStepBits;
     booked_steps = static_cast<std::uint32_t>(std::min(steps, kMostSteps)) & kMostSteps;
@@ -88,12 +90,13 @@ static_assert(sizeof(SentPacket) == 64);
 class SentLedger {
  public:
   static constexpr std::size_t kMaxItems = 16;
-  // SentPacket::overflow can number so many.
+  // Highest number of packets, as SentPacket::overflow has 21 bits.
   static constexpr std::uint32_t kMostPackets = 1U << 21;
 
-  // `max_packets`: at most kMostPackets.
+  // `max_packets` must not exceed kMostPackets.
   explicit SentLedger(std::size_t max_packets);
-  // An empty ledger with the memory of this one: to free that memory may take long.
+  // Returns an empty ledger that uses the memory of this one, since it may take long to free that
+  // memory.
   [[nodiscard]] SentLedger renewed() && {
     next_ = 0;
     overflow_used_ = 0;
@@ -102,11 +105,11 @@ class SentLedger {
   }
 
   std::uint64_t next() const { return next_; }  // number of the next packet
-  // Whether one more packet fits while all from `oldest_unresolved` on must be kept.
+  // Whether one more packet fits, if all packets from `oldest_unresolved` on must be kept.
   bool has_room(std::uint64_t oldest_unresolved) const {
     return next_ - oldest_unresolved < max_packets_;
   }
-  // Records packet next() and moves on. Requires has_room(oldest_unresolved).
+  // Records the packet next(), and increments next(). has_room(oldest_unresolved) must hold.
   SentPacket& append(Instant sent, std::size_t bytes, bool eliciting,
                      std::span<const SentItem> items, std::uint64_t oldest_unresolved) {
     if (next_ % kChunk == 0) begin_chunk(oldest_unresolved);
@@ -125,26 +128,26 @@ class SentLedger {
     ++next_;
     return packet;
   }
-  // nullptr if the packet was never sent or its slot has been used again.
+  // Returns nullptr if the packet was never sent, or if its slot was used again.
   const SentPacket* find(std::uint64_t number) const {
     if (number >= next_ || chunk_of(next_ - 1) - chunk_of(number) > mask_) return nullptr;
     const Chunk* chunk = ring_[chunk_of(number) & mask_].get();
     return chunk == nullptr ? nullptr : &(*chunk)[number % kChunk];
   }
-  // Calls the function for each item of a packet. Items beyond the third exist only until the
-  // packet is settled.
+  // Calls the function for each item of a packet. After the packet is settled, only its first three
+  // items exist.
   template <typename Function>
   void for_each_item(const SentPacket& packet, Function&& function) const {
     const std::size_t in_place =
         packet.item_count < SentPacket::kInlineItems ? packet.item_count : SentPacket::kInlineItems;
     for (std::size_t i = 0; i < in_place; ++i) function(packet.items[i]);
     for (std::size_t i = in_place; i < packet.item_count; ++i) {
-      // Copies the item: the function may grow the pool.
+      // Copy the item, as the function may let the pool grow.
       const SentItem item = overflow(packet.overflow).items[i - SentPacket::kInlineItems];
       function(item);
     }
   }
-  // Frees the overflow room of a packet that is acknowledged or lost.
+  // Frees the overflow entry of a packet that is acknowledged or lost.
   void settle(std::uint64_t number);
 
  private:
@@ -173,11 +176,11 @@ class SentLedger {
   std::uint32_t take_overflow();
 
   std::size_t max_packets_;
-  std::vector<std::unique_ptr<Chunk>> ring_;  // by the chunk's number; its size is a power of two
+  std::vector<std::unique_ptr<Chunk>> ring_;  // indexed by chunk number; its size is a power of two
   std::uint64_t mask_;
   std::uint64_t next_ = 0;
   std::vector<std::unique_ptr<OverflowChunk>> overflow_;
-  std::uint32_t overflow_used_ = 0;  // number of entries taken so far
+  std::uint32_t overflow_used_ = 0;  // number of entries that were ever used
   std::uint32_t free_overflow_ = kNone;
 };
 

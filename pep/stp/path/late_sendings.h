@@ -1,5 +1,6 @@
-// Records when this machine had written packets but did not yet hand them to its port. Such packets
-// left later than their time of sending says, so they seem to have been longer on their way.
+// Records the times in which this machine had written packets, but had not yet passed them to its
+// port. Such packets were sent later than their recorded time of sending, so their delay seems too
+// long.
 #pragma once
 
 #include <algorithm>
@@ -12,9 +13,10 @@ namespace satrelay::stp {
 
 class LateSendings {
  public:
-  // Packets written from `began` on left as late as `ended`. Calls come in order of time.
+  // Packets written from `began` on may have been sent as late as `ended`. Spans must be added in
+  // order of time.
   void add(Instant began, Instant ended) { spans_[count_++ % spans_.size()] = {began, ended}; }
-  // How much later than `sent` the packet may have left.
+  // How much later than the time `sent` the packet may have been sent.
   Duration lateness(Instant sent) const {
     for (const Span& span : spans_) {
       if (sent >= span.began && sent <= span.ended) return span.ended - sent;
@@ -27,7 +29,7 @@ class LateSendings {
     Instant began = Instant::never();
     Instant ended;
   };
-  // Enough spans: a machine that stalls more often keeps no rate anyway.
+  // A machine that stalls more often than this cannot keep a rate anyway.
   std::array<Span, 64> spans_{};
   std::size_t count_ = 0;
 };

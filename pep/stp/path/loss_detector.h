@@ -1,10 +1,11 @@
-// Decides from feedback alone which packets have arrived and which are lost (docs/stp.md section
-// 7).
+// Decides, only by the peer's reports, which packets have arrived and which are lost (docs/stp.md
+// section 7).
 //
-// A packet is settled if it is known to have arrived, or was declared lost. The unsettled packets
-// are those in unresolved_, all below frontier_, and all packets from frontier_ on, which no report
-// has covered yet. So a report costs O(its ranges + newly settled packets), whatever is in flight.
-// One report may settle everything in flight, so the visitor says when the call has done enough.
+// A packet is settled if it is known to have arrived, or was declared lost. Unsettled are the
+// packets in unresolved_, all of them below frontier_, and all packets from frontier_ on, which no
+// report has covered yet. So a report costs O(its ranges + newly settled packets), however many
+// packets are in flight. One report may settle all packets in flight, so the visitor decides when a
+// call has done enough.
 #pragma once
 
 #include <algorithm>
@@ -19,12 +20,12 @@ namespace satrelay::stp {
 
 class LossDetector {
  public:
-  // Separates a loss from mere reordering (reorder_tolerance.h).
+  // Distinguishes losses from reordering (reorder_tolerance.h).
   struct Rule {
     std::uint64_t uncertain = 0;  // missing packets below this number are lost
-    Duration wait;  // missing packets above it are lost if no report says otherwise for so long
-    // Missing packets in these ranges that a code covers may still be repaired; a later report will
-    // tell. Ascending and disjoint.
+    Duration wait;  // other missing packets are lost if no report within this time says otherwise
+    // Missing packets in these ranges may still be repaired if a code covers them, which a later
+    // report will show. The ranges are ascending and disjoint.
     std::span<const Range> repairable = {};
   };
 
@@ -35,44 +36,47 @@ class LossDetector {
   bool is_unresolved(std::uint64_t number) const {
     return number >= frontier_ || unresolved_.contains(number);
   }
-  // Requires that there is one.
+  // Requires that such a packet exists.
   std::uint64_t newest_unresolved_below(std::uint64_t number) const {
     const auto ranges = unresolved_.ranges();
     std::size_t i = unresolved_.first_ending_after(number);
     if (i < ranges.size() && ranges[i].begin < number) return number - 1;
     return i > 0 ? ranges[i - 1].end - 1 : 0;
   }
-  // When a packet counts as lost that was reported missing, but may be only late.
+  // When packets are declared lost that were reported missing, but may still be late. never() if
+  // there are none.
   Instant deadline() const { return deadline_; }
 
-  // Requires that `report.highest` was sent. The visitor has these functions, and must not call
-  // back: acknowledged(n); lost(n); spurious(n) for a packet that was declared lost, but has
-  // arrived; is_covered(n) for whether a code may repair it; looks() for each run of the report;
-  // goes_on(). `from` is kFromTheStart at first. Returns the `from` of the next call, or kWhole if
-  // the report is done.
+  // `report.highest` must have been sent. The visitor has the following functions, and must not
+  // call this object: acknowledged(n); lost(n); spurious(n) for a packet that was declared lost,
+  // but has arrived; is_covered(n) returns whether a code may repair a packet; looks() is called
+  // for each run of the report; goes_on() returns whether to continue. `from` is kFromTheStart in
+  // the first call for a report. Returns `from` for the next call, or kWhole if the report is
+  // finished.
   static constexpr std::uint64_t kFromTheStart = 0;
   static constexpr std::uint64_t kWhole = ~std::uint64_t{0};
   template <typename Visitor>
   [[nodiscard]] std::uint64_t handle_report(const FeedbackFrame& report, std::uint64_t from,
                                             const Rule& rule, Instant now, Visitor& visitor);
-  // Stops when the visitor has done enough. Then the deadline stays due, and the next call goes on.
+  // Stops when the visitor has done enough. Then the deadline stays due, and the next call
+  // continues.
   template <typename Visitor>
   void handle_timeout(Instant now, Visitor& visitor);
-  // The cost of the edits of the sets (RangeSet).
+  // How many ranges were moved by edits of the sets, as in RangeSet.
   std::uint64_t moved() const { return unresolved_.moved() + lost_.moved(); }
-  // Gives up on the one unresolved packet below `number`, whether or not it has arrived.
+  // Declares the only unresolved packet below `number` lost, whether or not it has arrived.
   template <typename Visitor>
   void abandon_below(std::uint64_t number, Visitor& visitor) {
     if (number > frontier_) {
       unresolved_.insert(frontier_, number);
       frontier_ = number;
     }
-    (void)lose(0, number, visitor);  // of one packet
+    (void)lose(0, number, visitor);  // only one packet, so the visitor cannot stop it
   }
 
  private:
-  // Calls function(n) for the members of `set` within [begin, end) and removes them, until the
-  // visitor has done enough. Returns where it has stopped; `end` if it has done all.
+  // Calls function(n) for each member of `set` within [begin, end), and removes these members.
+  // Returns where the visitor has stopped, or `end` if it has not.
   template <typename Visitor, typename Function>
   static std::uint64_t take(RangeSet& set, std::uint64_t begin, std::uint64_t end, Visitor& visitor,
                             Function&& function) {
@@ -102,8 +106,8 @@ class LossDetector {
       lost_.insert(n, n + 1);
     });
   }
-  // Packets in [begin, end) were reported missing. Returns where the visitor has stopped; `end` if
-  // it has not.
+  // Handles packets in [begin, end) that were reported missing. Returns where the visitor has
+  // stopped, or `end` if it has not.
   template <typename Visitor>
   std::uint64_t judge(std::uint64_t begin, std::uint64_t end, const Rule& rule, Instant now,
                       Visitor& visitor) {
@@ -116,7 +120,7 @@ class LossDetector {
     }
     return end;
   }
-  // The same for packets that repairs may still give back.
+  // Does the same, but skips packets that repairs may still recover.
   template <typename Visitor>
   std::uint64_t judge_uncovered(std::uint64_t begin, std::uint64_t end, const Rule& rule,
                                 Instant now, Visitor& visitor) {
@@ -137,14 +141,15 @@ class LossDetector {
     later_suspect_end_ = std::max(later_suspect_end_, end);
   }
 
-  Duration wait_;  // from the rule of the last report
+  Duration wait_;  // from the rule for the last report
   RangeSet unresolved_;
-  RangeSet lost_;  // packets declared lost lately; shows when that was wrong
+  RangeSet lost_;  // packets that were recently declared lost, to detect late arrivals
   std::uint64_t frontier_ = 0;
   Instant deadline_ = Instant::never();
-  std::uint64_t suspect_begin_ = 0;  // packets that the deadline is about
+  // [suspect_begin_, suspect_end_): packets for which the deadline holds.
+  std::uint64_t suspect_begin_ = 0;
   std::uint64_t suspect_end_ = 0;
-  std::uint64_t later_suspect_end_ = 0;  // end of the packets that became suspect later
+  std::uint64_t later_suspect_end_ = 0;  // end of the packets that were suspected later
 };
 
 template <typename Visitor>
@@ -156,8 +161,8 @@ std::uint64_t LossDetector::handle_report(const FeedbackFrame& report, std::uint
   }
   if (from == kFromTheStart) {
     lost_.erase_below(std::min(report.begin, report.floor));
-    // The peer has forgotten what lies below its floor. Assume that these packets are lost: that
-    // costs only bandwidth.
+    // The peer has forgotten all packets below its floor. Assume that they are lost, which costs
+    // only bandwidth.
     const std::uint64_t floor = std::min(report.floor, frontier_);
     if (lose(0, floor, visitor) < floor) return kFromTheStart;
     wait_ = rule.wait;

@@ -1,4 +1,4 @@
-// The share of our packets that the path loses, over about the last 10,000.
+// The share of our packets that the path loses, measured over about the last 10,000 packets.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@ namespace satrelay::stp {
 
 class LossRate {
  public:
-  // The number of packets that count. Older ones fade.
+  // Number of packets in the average. The weight of older packets fades.
   static constexpr double kWindow = 10'000;
 
   void on_delivered(std::uint64_t packets) {
@@ -21,17 +21,17 @@ class LossRate {
     packets_ += static_cast<double>(packets);
     losses_ += static_cast<double>(packets);
   }
-  // So many of the lost packets were not lost by the path.
+  // `packets` of the lost packets were not lost on the path.
   void on_excused(std::uint64_t packets) {
     losses_ = std::max(0.0, losses_ - static_cast<double>(packets));
   }
-  // So many of the delivered packets were lost, and calculated from repairs. on_delivered() may
-  // follow.
+  // `packets` of the delivered packets had been lost, and were recovered with repairs.
+  // on_delivered() may follow later.
   void on_repaired(std::uint64_t packets) { losses_ += static_cast<double>(packets); }
 
-  // Whether the fate of any packet is known.
+  // Whether the fate of at least one packet is known.
   bool known() const { return packets_ > 0; }
-  // 0 to 1.
+  // From 0 to 1.
   double ratio() const { return known() ? std::min(1.0, losses_ / packets_) : 0; }
 
  private:

@@ -8,8 +8,8 @@ namespace satrelay::stp {
 
 namespace {
 
-// The number of reports that each packet must stand in, so that it goes unreported with a chance of
-// at most 1e-5. From 3 to kMaxRepeats.
+// The number of reports that must contain each packet, so that all of them are lost with a chance
+// of at most 1e-5. From 3 to kMaxRepeats.
 int repeats_for(double loss) {
   int repeats = 1;
   for (double residual = loss; residual > 1e-5 && repeats < int{ReceivedPackets::kMaxRepeats};
@@ -72,11 +72,11 @@ void Path::end_report(const PendingReport& pending, std::uint64_t repaired,
   gate.on_report(report, ledger.find(report.highest),
                  {pending.rtt, now - last_report, pending.lateness}, now);
   last_report = now;
-  // The path has lost these packets too.
+  // The path has lost the repaired packets, too.
   loss_rate.on_repaired(repaired);
   loss_rate.on_delivered(pending.delivered);
-  // Reports share the path with our packets. So the more packets are lost, the more often each
-  // arrival is reported.
+  // Reports share the path with our packets. So the more packets the path loses, the more reports
+  // contain each arrival.
   feedback.set_repeats(repeats_for(loss_rate.ratio()));
   ask_for_missed_reports(report, now);
 }
@@ -88,7 +88,7 @@ LossDetector::Rule Path::loss_rule(const FeedbackFrame& report, const SentLedger
   rule.uncertain =
       tolerance.first_uncertain(report.highest, delay, losses.oldest_unresolved(), ledger);
   rule.wait = std::max(Duration::zero(), tolerance.time() - delay);
-  // If packets come late, the next report is more reliable than the clock.
+  // If the path does not keep the order, the next report is more reliable than the clock.
   if (!tolerance.keeps_order()) rule.wait = rule.wait + peer_feedback_interval;
   return rule;
 }
@@ -101,7 +101,8 @@ std::uint64_t Path::count_losses(std::uint64_t packets, std::uint64_t at_peer) {
   return too_large;
 }
 
-// The first unreported packet that asks for a report; nullptr if there is none among the next 64.
+// The first unreported packet that asks for a report. nullptr if there is none among the next 64
+// packets.
 const SentPacket* Path::first_unreported(const SentLedger& ledger) const {
   constexpr std::uint64_t kSearch = 64;
   const std::uint64_t begin = losses.frontier();

@@ -1,7 +1,7 @@
-// One way between two gateways, both directions: its round trip, its largest datagram, whether it
-// is silent, which packets it has lost, when its packets are reported, and the rate that it may
-// have. A path numbers no packets: the numbers belong to the association, since the nonces of its
-// keys are made of them.
+// One path between two gateways, in both directions: its round trip, its largest datagram, whether
+// it is silent, which packets it has lost, when packets from it are reported, and the rate that it
+// may have. A path does not number packets. Packet numbers belong to the association, as the nonces
+// of its keys are built from them.
 #pragma once
 
 #include <cstddef>
@@ -35,51 +35,53 @@ struct Path {
     Duration initial_rtt;
   };
 
-  // `unused`: a gate by which no packet of the association has left.
+  // `unused` is a gate that has not sent any packet of the association.
   Path(PathId name, const Config& config, const RateGate& unused, Instant now);
 
   void update_rtt() {
     probes.set_patience(rtt.smoothed(), peer_feedback_interval);
     feedback.set_maximum(rtt.smoothed());
   }
-  // The time that credit granted now takes to bring bytes.
+  // The time until new credit for the peer brings new bytes.
   Duration reach_of_credit() const { return rtt.smoothed() + feedback.told_interval(); }
-  // The bytes that the path takes until a report on the first of them is here. Bytes that are lost
-  // in the last flight come a round trip after all others, unless they are repaired.
+  // Number of bytes that can be sent until the report about the first of them has arrived. If bytes
+  // of the last flight are lost and not repaired, they arrive a round trip later than all others.
   ByteCount flight() const {
     return gate.rate().bytes_in(rtt.smoothed() + peer_feedback_interval + tolerance.time());
   }
-  // Packets lost in an outage say nothing about the link's loss. The rate and FEC stay as they
-  // were.
+  // Packets that were lost in an outage say nothing about the loss of the link. So the rate and FEC
+  // stay unchanged.
   void note_outage(const SentLedger& ledger, Instant now) {
     if (probes.is_outage(rtt.smoothed(), now)) outage_end = ledger.next();
   }
-  // The doubt about large packets. Reports are missing on packets that must have arrived long ago:
-  // the path is silent, or large packets vanish.
+  // How doubtful it is that large packets get through. There is a doubt if reports about packets
+  // are missing that must have arrived long ago: either the path is silent, or it drops large
+  // packets.
   PathMtu::Doubt doubt_of_large_packets(const SentLedger& ledger, Instant now) const;
-  // Asks for reports if all reports about some packets were lost.
+  // Requests a report if all reports about some packets were lost.
   void ask_for_missed_reports(const FeedbackFrame& report, Instant now) {
     if (losses.oldest_unresolved() >= report.first) return;
     requests.on_missed(losses.newest_unresolved_below(report.first),
                        rtt.smoothed() + peer_feedback_interval * 2, now);
   }
 
-  // A report about packets of this path has come. Learns what holds before the report is applied.
+  // A report about packets of this path has arrived. Updates the state that must be known before
+  // the report is applied.
   PendingReport begin_report(const FeedbackFrame& report, const SentLedger& ledger, Instant now);
-  // The report has been applied to all packets. `repaired`: so many of its packets were lost, and
-  // calculated from repairs.
+  // The report was applied to all its packets. `repaired` of these packets had been lost, and were
+  // recovered with repairs.
   void end_report(const PendingReport& pending, std::uint64_t repaired, const SentLedger& ledger,
                   Instant now);
-  // Which of the packets that a report calls missing are lost, without regard to repairs.
+  // The rule for which packets are lost that a report calls missing. It does not consider repairs.
   LossDetector::Rule loss_rule(const FeedbackFrame& report, const SentLedger& ledger);
-  // So many packets were lost, and `at_peer` of them had reached the peer's port: the path has
-  // carried those. Returns how many losses that were counted before were none: their packets were
-  // too large.
+  // `packets` were lost, and `at_peer` of them had reached the peer's port, so the path had carried
+  // them. Returns how many of the losses counted so far were no losses of the path, as their
+  // packets were too large.
   [[nodiscard]] std::uint64_t count_losses(std::uint64_t packets, std::uint64_t at_peer);
 
   PathId id;
 
-  // The sending direction.
+  // The direction to the peer:
   RateGate gate;
   LossDetector losses;
   ReportBacklog reports;
@@ -88,14 +90,14 @@ struct Path {
   ProbeTimer probes;
   PathMtu mtu;
   RttEstimator rtt;
-  std::uint64_t outage_end = 0;  // packets below were sent before the last outage was over
+  std::uint64_t outage_end = 0;  // packets below were sent before the end of the last outage
   bool large_ping = false;       // the last PING on a silent path was padded
   Duration peer_feedback_interval;
   Instant last_report;
   ReportRequests requests;
   PeerReception peer_reception;
 
-  // The receiving direction.
+  // The direction from the peer:
   FeedbackClock feedback;
   GapWatch gap;
   OwnReception own_reception;

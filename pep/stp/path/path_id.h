@@ -1,4 +1,4 @@
-// Names one of the paths between two gateways.
+// Identifies a path between two gateways.
 #pragma once
 
 #include <cstdint>

@@ -41,7 +41,7 @@ void PathMtu::complete(Instant now) {
   raise_at_ = limit_ < maximum_ ? now + kRaiseInterval : Instant::never();
 }
 
-// Every probe of the round has arrived or was lost.
+// Ends a round after all its probes have arrived or are lost.
 void PathMtu::end_round(Instant now) {
   const bool was_single = count_ == 1;
   std::uint16_t smallest_lost = rungs_[0].size;
@@ -54,7 +54,7 @@ void PathMtu::end_round(Instant now) {
   const bool in_vain = limit_ == round_from_;
   if (last_look_ && in_vain) return complete(now);
   // The next round lies between the limit and the smallest lost size. If less than kResolution is
-  // left there, a last round looks at everything up to the maximum.
+  // left there, a last round probes all sizes up to the maximum.
   last_look_ = !last_look_ && smallest_lost - limit_ < kResolution;
   begin_round(last_look_ ? maximum_ : smallest_lost, kRungs);
 }
@@ -69,7 +69,7 @@ bool PathMtu::settle_probe(std::uint64_t number, Fate fate, Instant now) {
   for (std::size_t i = 0; i < sent_; ++i) {
     if (rungs_[i].number != number || rungs_[i].fate != Fate::kWaiting) continue;
     rungs_[i].fate = fate;
-    // A size that has arrived is used at once.
+    // A size is used as soon as a probe of this size has arrived.
     if (fate == Fate::kArrived && rungs_[i].size > limit_) limit_ = rungs_[i].size;
     if (++settled_ == count_) end_round(now);
     return true;
@@ -77,9 +77,8 @@ bool PathMtu::settle_probe(std::uint64_t number, Fate fate, Instant now) {
   return false;
 }
 
-// One of eight packets gets the exceptional size, whether the packets are consecutive or evenly
-// spaced. With turns by the number alone, that turn could always fall to packets with little to
-// carry.
+// A hash of the number selects one of eight packets for the exceptional size. If every eighth
+// number were selected, these could always be packets with little content.
 std::uint16_t PathMtu::limit_for(std::uint64_t number) const {
   if (doubt_ == Doubt::kNone) return limit_;
   constexpr std::uint64_t kGoldenRatio = 0x9E37'79B9'7F4A'7C15;
@@ -115,8 +114,8 @@ bool PathMtu::on_lost(std::uint64_t number, std::size_t size, Instant now) {
   if (settle_probe(number, Fate::kLost, now)) return true;
   if (!is_large(size) || number < newest_large_received_) return false;
   if (large_lost_++ == 0) first_suspect_ = last_counted_ = number;
-  // An outage drops small packets too. So a lost large packet counts only if a small packet before
-  // it has arrived, and the next lost one only behind another such small packet.
+  // An outage drops small packets, too. So a lost large packet counts only if an earlier small
+  // packet has arrived. The next lost packet counts only if there is another such small packet.
   if (oldest_small_behind_ != 0 && oldest_small_behind_ < number) {
     ++lost_behind_small_;
     last_counted_ = number;
@@ -137,7 +136,7 @@ PathMtu::Verdict PathMtu::take_verdict() {
   return std::exchange(black_hole_, false) ? Verdict::kBlackHole : Verdict::kFine;
 }
 
-// A packet above the limit left before the limit fell.
+// A packet above the limit was sent before the limit fell.
 void PathMtu::on_counted(std::uint64_t number, std::size_t size) {
   if (size > limit_) {
     ++too_large_;

@@ -1,22 +1,22 @@
-// The largest datagram that the path carries, found while the path is used (DPLPMTUD, RFC 8899).
-// The search starts at a base that nearly any path carries, and probes with larger packets. The
-// limit falls back when large packets vanish while small ones arrive: to the base, and from the
-// base to the floor. Sizes are UDP payload, numbers are packet numbers.
+// Finds the largest datagram that the path carries, while the path is used (DPLPMTUD, RFC 8899).
+// The search starts at a base that nearly any path carries, and probes with larger packets. If
+// large packets vanish while small packets arrive, the limit falls back: to the base, or from the
+// base to the floor. Sizes are UDP payload in bytes, and numbers are packet numbers.
 //
 //   kSearching --no larger size passes, or none is left--> kComplete
 //       ^                                                     |
 //       +---- raise timer; black hole (at the fallback) ------+
 //
-// The search goes in rounds, one round trip each. The first round probes the maximum alone, since
-// most paths carry it. If that probe is lost, each round probes a ladder of sizes at once. The next
-// round probes only between the largest size that arrived and the smallest that did not. A single
-// loss means little on a path that loses packets anyway. So the search ends only after nothing of a
-// ladder up to the maximum has arrived.
+// The search has rounds of one round trip each. The first round probes only the maximum, since most
+// paths carry it. If that probe is lost, each round probes a ladder of several sizes at once. The
+// next round probes sizes between the largest size that arrived and the smallest that did not. On a
+// path that loses packets anyway, a single loss proves little. So the search ends only after no
+// probe of a ladder up to the maximum has arrived.
 //
-// A black hole looks like an outage until small packets are seen to arrive. So once a report is
-// late, one of eight packets is as small as the fallback, which costs next to nothing. When reports
-// are missing (grave doubt), most packets are that small. They pass a black hole at once, and the
-// few large packets between them show whether there is one.
+// A black hole looks like an outage until small packets arrive. So when a report is late, one of
+// eight packets is as small as the fallback, which costs almost nothing. If reports are missing
+// (grave doubt), most packets are that small. Small packets pass a black hole at once, and the few
+// large packets between them show whether it exists.
 #pragma once
 
 #include <algorithm>
@@ -32,65 +32,69 @@ class PathMtu {
  public:
   struct Config {
     std::uint16_t base = 1172;
-    std::uint16_t floor = 548;  // any path carries this: MIN_PLPMTU, RFC 8899 section 5.1.2
+    // UDP payload of 576 IP bytes, which every IPv4 host accepts (RFC 791).
+    std::uint16_t floor = 548;
     std::uint16_t maximum = 1472;
-    bool known = false;  // true: starts at the maximum, and looks for black holes only
+    bool known = false;  // start at the maximum, and only detect black holes
   };
   enum class State : std::uint8_t { kSearching, kComplete };
   enum class Verdict : std::uint8_t { kFine, kBlackHole };
 
   // PMTU_RAISE_TIMER, RFC 8899 section 5.1.1.
   static constexpr Duration kRaiseInterval = Duration::seconds(600);
-  // Unit: bytes. A smaller gap between the limit and the smallest lost size is not searched.
+  // The search ends if the gap between the limit and the smallest lost size is smaller than this.
+  // In bytes.
   static constexpr std::uint16_t kResolution = 8;
-  // Signs of a black hole: so many large packets were lost in a row, and so many of them behind a
-  // small packet that arrived.
+  // Signs of a black hole: this many large packets were lost in a row, and this many of them were
+  // sent after a small packet that arrived.
   static constexpr int kLargeLost = 6;
   static constexpr int kLostBehindSmall = 3;
-  // More packets than a burst of losses or an overflowing queue drops.
+  // More packets than a burst of losses or an overflowing queue usually drops.
   static constexpr int kManyLost = 64;
 
   explicit PathMtu(const Config& config);
 
-  // A new session begins; its peer takes datagrams up to `peer_maximum`.
+  // Starts a new session with a peer that accepts datagrams of up to `peer_maximum` bytes.
   void start(std::uint16_t peer_maximum);
   std::uint16_t limit() const { return limit_; }
   State state() const { return state_; }
-  // Whether packets as large as the limit tell more about the path than small packets.
+  // Whether the limit is above the floor, so that packets of that size can show more about the path
+  // than small packets.
   bool is_raised() const { return limit_ > floor_; }
-  // Large packets are in doubt until one arrives. The doubt is slight once a report is late. It is
-  // grave once reports are missing, or once a small packet has arrived behind kManyLost lost large
-  // ones.
+  // How doubtful it is that large packets get through, until one of them arrives. The doubt is
+  // slight if a report is late. It is grave if reports are missing, or if a small packet has
+  // arrived after kManyLost large ones were lost.
   enum class Doubt : std::uint8_t { kNone, kSlight, kGrave };
   void on_silence(Doubt doubt) {
     if (is_raised()) doubt_ = std::max(doubt_, doubt);
   }
   Doubt doubt() const { return doubt_; }
-  // Whether a packet of this size is large while large packets are in grave doubt.
+  // Whether a packet of this size is large, and large packets are in grave doubt.
   bool is_doubtful(std::size_t size) const { return doubt_ == Doubt::kGrave && is_large(size); }
-  // The largest size for packet `number`. In slight doubt one of eight packets is as small as the
-  // fallback. In grave doubt one of eight is as large as the limit, one as small as the floor, and
-  // the others as small as the fallback.
+  // The largest size for packet `number`. In slight doubt, one of eight packets is as small as the
+  // fallback. In grave doubt, one of eight has the size of the limit, one the size of the floor,
+  // and six the size of the fallback.
   std::uint16_t limit_for(std::uint64_t number) const;
 
   // The size of the next probe; 0 if none is due.
   std::uint16_t probe_due() const { return sent_ < count_ ? rungs_[sent_].size : 0; }
-  // The next probe is the last of the round, so its packet should ask for a report.
+  // Whether the next probe is the last of the round. If so, its packet should ask for a report.
   bool is_last_of_round() const { return sent_ + 1 >= count_; }
   void on_probe_sent(std::uint64_t number);
-  // When the next search begins, at the end of PMTU_RAISE_TIMER.
+  // When PMTU_RAISE_TIMER expires, and the next search begins.
   Instant next_timeout() const { return raise_at_; }
   void handle_timeout(Instant now);
 
-  // Packet `number` has arrived, or was lost. True if it was a probe. The loss of a probe is
-  // neither a sign of congestion nor a loss of the link.
+  // Packet `number` has arrived, or was lost. Returns true if it was a probe. The loss of a probe
+  // is neither a sign of congestion nor a loss of the link.
   bool on_acknowledged(std::uint64_t number, std::size_t size, Instant now);
   bool on_lost(std::uint64_t number, std::size_t size, Instant now);
-  // The caller asks once after each of these. kBlackHole: the limit has fallen to the fallback.
+  // The caller asks once after each of the two calls above. kBlackHole: the limit has fallen to the
+  // fallback.
   Verdict take_verdict();
-  // The caller has counted the loss of packet `number` as a loss of the path. A black hole says
-  // nothing about how much the path loses. So take_too_large() returns how many counted packets
-  // were too large, since its last call.
+  // on_counted(): the caller has counted the loss of packet `number` as a loss of the path. But a
+  // black hole says nothing about how much the path loses. So take_too_large() returns how many
+  // counted packets since its last call were too large.
   void on_counted(std::uint64_t number, std::size_t size);
   std::uint64_t take_too_large();
 
@@ -108,7 +112,7 @@ class PathMtu {
   void end_round(Instant now);
   void complete(Instant now);
   void forget_suspicion();
-  // The limit falls to this size in a black hole. Packets above it are large.
+  // The size to which the limit falls in a black hole. Packets above that size are large.
   std::uint16_t fallback() const { return limit_ > base_ ? base_ : floor_; }
   bool is_large(std::size_t size) const { return size > fallback() && size <= limit_; }
 
@@ -120,7 +124,7 @@ class PathMtu {
   std::uint16_t limit_ = 0;
   Instant raise_at_ = Instant::never();
 
-  // The current round, from the largest size to the smallest.
+  // The probes of the current round, from the largest size to the smallest.
   std::array<ProbeSize, kRungs> rungs_{};
   std::uint16_t round_from_ = 0;  // the limit when the round began
   bool last_look_ = false;
@@ -128,17 +132,18 @@ class PathMtu {
   std::size_t sent_ = 0;
   std::size_t settled_ = 0;
 
-  // Suspicion of a black hole: large packets that were lost since the last large one that arrived.
+  // Suspicion of a black hole: large packets that were lost since the last large packet that
+  // arrived.
   Doubt doubt_ = Doubt::kNone;
   std::uint64_t newest_large_received_ = 0;
   std::uint64_t first_suspect_ = 0;
   int large_lost_ = 0;
   int lost_behind_small_ = 0;
-  // Small packets that arrived behind the last counted large packet; 0: none yet.
+  // Small packets that arrived after the last counted large packet; 0 if none did.
   std::uint64_t last_counted_ = 0;
   std::uint64_t oldest_small_behind_ = 0, newest_small_behind_ = 0;
   bool black_hole_ = false;
-  std::uint64_t suspects_ = 0;  // lost large packets for which on_counted() was called
+  std::uint64_t suspects_ = 0;  // lost large packets that were passed to on_counted()
   std::uint64_t too_large_ = 0;
 };
 

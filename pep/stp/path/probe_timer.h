@@ -1,6 +1,6 @@
-// Silence: when to probe, when to hold data back, and when the peer is suspect (docs/stp.md section
-// 8). There are two clocks. One counts from the last report while something is in flight, the other
-// from the last packet of any kind.
+// Detects silence: decides when to probe the path, when to hold back data, and when the peer is
+// suspect (docs/stp.md section 8). One clock counts from the last report while packets are in
+// flight. Another clock counts from the last packet of any kind.
 #pragma once
 
 #include <algorithm>
@@ -16,12 +16,12 @@ class ProbeTimer {
     Duration ping_after = Duration::seconds(1);
     Duration suspect_after = Duration::seconds(3);
   };
-  // The interval of further probes on a silent path. When a link returns, the next probe leaves at
-  // most this much later.
+  // The interval of further probes on a silent path. When a link returns, the next probe is sent
+  // within this time.
   static constexpr Duration kProbeInterval = Duration::milliseconds(100);
 
-  // Upper limit on the peer's feedback interval when suspect_after is calculated, whatever interval
-  // the peer announces.
+  // Upper limit of the peer's feedback interval for the calculation of suspect_after, whatever
+  // interval the peer announces.
   static constexpr Duration kMostInterval = Duration::seconds(2);
 
   static constexpr std::uint64_t kFew = 3;
@@ -37,8 +37,8 @@ class ProbeTimer {
     missing_since_ = Instant::never();
     reported_since_ = now;
   }
-  // 1.5 round trips and two feedback intervals. It is less where reports are far apart, so that a
-  // probe is answered before the peer counts as suspect.
+  // Patience is 1.5 round trips and two feedback intervals. It is shorter if reports have a long
+  // interval, so that a probe is answered before the peer counts as suspect.
   void set_patience(Duration smoothed_rtt, Duration feedback_interval) {
     const Duration answer = smoothed_rtt + kProbeInterval * 2;
     patience_ = std::min(
@@ -56,7 +56,7 @@ class ProbeTimer {
     if (!missing_since_.is_never()) reported_since_ = now;
     missing_since_ = Instant::never();
   }
-  // on_sent(): an eliciting packet was sent. on_settled(): one was settled.
+  // on_sent(): a packet that asks for a report was sent. on_settled(): such a packet was settled.
   void on_sent(Instant now) {
     if (in_flight_++ == 0) busy_since_ = now;
     last_sent_ = now;
@@ -65,26 +65,26 @@ class ProbeTimer {
     if (in_flight_ > 0) --in_flight_;
   }
   std::uint64_t in_flight() const { return in_flight_; }
-  // Meaningful only while something is in flight.
+  // Since when packets are in flight. Only meaningful if in_flight() > 0.
   Instant busy_since() const { return busy_since_; }
 
-  // More than a few packets are in flight, and no report has come for `time`.
+  // Whether more than kFew packets are in flight, and no report has arrived for `time`.
   bool is_quiet_for(Duration time, Instant now) const {
     return in_flight_ > kFew && now >= last_report_ + time;
   }
-  // A report is long overdue. New data is held back, since an outage would only drop it. If only a
-  // few packets are in flight, they may be lost by chance. Then the state begins only after a probe
-  // without an answer, so that a key stroke does not wait for the report on the one before.
+  // Whether a report is long overdue. Then new data is held back, since an outage would only drop
+  // it. If only a few packets are in flight, all of them may be lost by chance. Then the state
+  // begins only after a probe got no answer. So a keystroke does not wait for the report about the
+  // previous one.
   bool frozen() const { return frozen_; }
-  // The time since which reports have been missing, even if other packets arrive; never: none is
-  // missing.
+  // Since when reports are missing, even if other packets arrive. never() if no report is missing.
   Instant missing_since() const { return missing_since_; }
-  // The time since which reports have come regularly; never: they do not.
+  // Since when reports arrive regularly. never() if they do not.
   Instant reported_since() const {
     return missing_since_.is_never() ? reported_since_ : Instant::never();
   }
   bool probe_due(Instant now) const { return in_flight_ > 0 && now >= probe_at(); }
-  // True for the first probe of this silence, which carries data.
+  // Returns true for the first probe of this silence, which carries data.
   bool on_probe(Instant now) {
     if (probes_ == 0) silent_from_ = in_flight_ > kFew ? silence_end() : now + patience_;
     if (now >= silent_from_) {
@@ -94,24 +94,25 @@ class ProbeTimer {
     next_probe_ = now + kProbeInterval;
     return probes_++ == 0;
   }
-  // One packet of data may leave although the path is silent.
+  // Allows one packet of data although the path is silent.
   void allow_data() { data_allowed_ = true; }
   bool data_allowed() const { return data_allowed_; }
   void on_data_sent() { data_allowed_ = false; }
-  // The peer was silent for so long that it should be asked, and nothing is in flight.
+  // Whether nothing is in flight, and the peer was silent for so long that it should be probed.
   bool ping_due(Instant now) const { return in_flight_ == 0 && now >= ping_at(); }
   bool silent(Instant now) const { return now >= suspect_at(); }
   Instant suspect_at() const { return last_heard_ + suspect_after_; }
   Instant next_probe() const { return in_flight_ == 0 ? ping_at() : probe_at(); }
 
-  // The peer is heard again after complete silence. Its own probes have found the link again, half
-  // a round trip before a report on our probes could. (If only the peer's reports were missing, its
-  // packets say nothing about the direction to it.)
+  // Whether the peer is heard again after complete silence. Its own probes have then got through,
+  // half a round trip before a report about our probes can arrive. (If the peer was heard and only
+  // its reports were missing, its packets say nothing about the direction to it.)
   bool is_return(Instant now) const { return frozen_ && now - last_heard_ >= patience_; }
-  // Sending goes on. If no report comes, the path counts as silent again after the usual patience.
+  // Sending continues. If no report arrives, the path counts as silent again after the usual
+  // patience.
   void on_return(Instant now) { go_on(now); }
 
-  // More than a lost tail: probes have had no answer, too.
+  // Whether more than the last packets of a flight is lost, as probes got no answer, too.
   bool is_outage(Duration round_trip, Instant now) const {
     return frozen_ && now >= silence_end() + round_trip + kProbeInterval * 2;
   }
@@ -126,8 +127,8 @@ class ProbeTimer {
     return (smoothed_rtt + feedback_interval) * 5 / 4 + kProbeInterval;
   }
   Instant silence_end() const { return later(last_report_, busy_since_) + patience_; }
-  // The tail of what was sent may be lost, as no later packet shows the gap. Or the whole path is
-  // silent.
+  // When to probe. The last packets sent may be lost, as no later packet shows the gap. Or the
+  // whole path is silent.
   Instant probe_at() const {
     return probes_ > 0 ? next_probe_ : earlier(last_sent_ + patience_, silence_end());
   }
@@ -138,13 +139,13 @@ class ProbeTimer {
   Instant last_heard_;
   Instant last_report_;
   Instant last_sent_;
-  Instant busy_since_;  // since then something has been in flight
+  Instant busy_since_;  // since when packets are in flight
   Instant next_probe_;
-  Instant silent_from_;  // from then on, a probe without a report means silence
+  Instant silent_from_;  // from then on, a probe means silence if no report has arrived
   Instant missing_since_ = Instant::never();
   Instant reported_since_;
   std::uint64_t in_flight_ = 0;
-  int probes_ = 0;  // since the last report
+  int probes_ = 0;  // number of probes since the last report
   bool frozen_ = false;
   bool data_allowed_ = false;
 };

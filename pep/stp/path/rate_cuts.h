@@ -1,4 +1,5 @@
-// Counts how often the rate was cut, and why. The operator sees this of a rate controller.
+// Counts how often the rate was cut, and for which cause. The operator sees these counts for each
+// rate controller.
 #pragma once
 
 #include <algorithm>
@@ -22,8 +23,8 @@ class RateCuts {
  public:
   // A session begins with this rate, whatever rate the last session had.
   void begin(BitRate rate) { level_ = rate; }
-  // `rate`: the present rate. It is a cut if it is more than a twentieth below the rate before.
-  // Then `cause()` returns why, or nullopt if it is no cut.
+  // `rate` is the current rate. It is a cut if it is more than a twentieth below the previous rate.
+  // Then `cause()` is called, which returns the cause, or nullopt if it was no cut.
   template <typename Cause>
   void look(BitRate rate, Cause&& cause) {
     if (rate >= level_) {

@@ -1,8 +1,8 @@
-// Joins a session with its rate controller. It tells the controller what was sent and what became
-// of it: bytes as the modem counts them, in flight and received, and losses by priority. It also
-// enforces the controller's answer with two pacers. One keeps the controller's rate and belongs to
-// the session. The other is the carrier's, which the session shares with other peers and bridged
-// frames. Data leaves when both are open.
+// Connects a session with its rate controller. It tells the controller which packets were sent and
+// what happened to them: bytes as the modem counts them, in flight and received, and losses by
+// priority. It also enforces the controller's rate with two pacers. One pacer keeps the
+// controller's rate, and belongs to the session. The other is the pacer of the carrier, which the
+// session shares with other peers and bridged frames. Data may be sent if both pacers are open.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,7 @@ namespace satrelay::stp {
 
 class RateGate {
  public:
-  // `datagram_overhead`: size of the IP and UDP headers.
+  // `datagram_overhead` is the size of the IP and UDP headers in bytes.
   RateGate(control::Pacer& carrier, control::RateController& controller,
            std::uint32_t datagram_overhead)
       : carrier_(carrier),
@@ -33,9 +33,9 @@ class RateGate {
     cuts_.begin(controller.sustained_rate());
   }
 
-  // A new session: nothing is in flight.
+  // Begins a new session, with nothing in flight.
   void clear() { seen_ = {}; }
-  // Called before any question about data at `now`.
+  // To be called before any question about data at `now`.
   void update(Duration rtt, std::size_t datagram, Instant now) {
     if (!seen_.started) {
       seen_.started = true;
@@ -46,50 +46,52 @@ class RateGate {
     follow_controller(now);
   }
 
-  // The part of the peer's rate that this session may use, if several sessions share it; zero: all.
-  // The controller goes by the whole rate.
+  // Sets the part of the peer's rate that this session may use, if several sessions share it; zero:
+  // the whole rate. The controller always works with the whole rate.
   void set_share(BitRate share, Instant now) {
     if (share == share_) return;
     share_ = share;
     own_.take_share(own_rate(), now);
   }
-  // Whether its share of the rate holds the session's data back. The carrier is not asked.
+  // Whether the session's data is held back by its share of the rate. The carrier's pacer is not
+  // considered.
   bool shut_by_share(Instant now) const {
     return !share_.is_zero() && share_ < controller_.rate() && !own_.can_send(now);
   }
 
-  // The capacity of the link, and the reason for the change.
+  // Sets the capacity of the link, and the reason for the change.
   void set_capacity(BitRate capacity, control::CutCause cause) {
     controller_.on_capacity(capacity);
     cuts_.look(controller_.sustained_rate(), [cause] { return std::optional(cause); });
   }
   const RateCuts& cuts() const { return cuts_; }
 
-  // The size as the modem counts it.
+  // Converts a size to bytes as the modem counts them.
   ByteCount accounted(std::size_t datagram) const {
     return carrier_.overhead().accounted(datagram + datagram_overhead_);
   }
 
   bool open(Instant now) const { return has_room(now) && now >= controller_.holds_until(); }
-  // Whether the session's own rate and the controller let data leave. The carrier is not asked.
+  // Whether data may be sent by the session's own rate and the controller. The carrier's pacer is
+  // not considered.
   bool open_but_for_carrier(Instant now) const {
     return own_.can_send(now) && now >= controller_.holds_until();
   }
-  // The controller's answers for packets that leave one after the other at one instant.
+  // The limits for packets that are sent one after the other at one instant.
   struct Room {
-    Instant carrier_until;  // there is room while the carrier is booked no further than this
+    Instant carrier_until;  // a packet may be sent while the carrier is booked no further than this
     Instant own_until;
     ByteCount window;
   };
-  // Called after update(), and after the first of these packets. nullopt: the controller must be
-  // asked before each packet.
+  // To be called after update() and after the first of these packets. nullopt: the controller must
+  // be asked before each packet.
   std::optional<Room> room(Instant now) const {
     if (!controller_.is_steady() || now < controller_.holds_until()) return std::nullopt;
     return Room{.carrier_until = carrier_.open_until(now, controller_.lead()),
                 .own_until = own_.open_until(now),
                 .window = controller_.window()};
   }
-  // open() and window_open() for the next packet.
+  // Whether open() and window_open() hold for the next packet.
   bool has_room(const Room& room) const {
     return carrier_.free_at() <= room.carrier_until && own_.free_at() <= room.own_until &&
            seen_.in_flight < room.window;
@@ -98,17 +100,17 @@ class RateGate {
     return later(later(carrier_.next_send(controller_.lead()), own_.next_send()),
                  controller_.holds_until());
   }
-  // How long the carrier still needs to send all that has left.
+  // How long the carrier still needs for all packets sent so far.
   Duration booked(Instant now) const {
     return std::max(Duration::zero(), carrier_.free_at() - now);
   }
-  // When all that has left is on the carrier.
+  // When all packets sent so far are on the carrier.
   Instant free_at() const { return later(carrier_.free_at(), own_.free_at()); }
-  // Whether the carrier alone is open: for packets that the controller does not hold back.
+  // Whether the carrier's pacer is open, for packets that the controller does not hold back.
   bool carrier_open(Instant now) const { return carrier_.can_send(now); }
   Instant carrier_opens_at() const { return carrier_.next_send(); }
-  // Whether the carrier is open for a packet that must not wait behind data. Without a size: for a
-  // packet of any size.
+  // Whether the carrier's pacer is open for a packet that must not wait behind data. Without a
+  // size, the answer holds for a packet of any size.
   bool control_open(Instant now, std::size_t datagram) const {
     return carrier_.can_send_urgent(datagram + datagram_overhead_, now, controller_.lead());
   }
@@ -121,31 +123,31 @@ class RateGate {
   }
   bool window_open() const { return seen_.in_flight < controller_.window(); }
   BitRate rate() const { return controller_.sustained_rate(); }
-  // The part of the controller's present rate that this session may use.
+  // The part of the controller's current rate that this session may use.
   BitRate own_rate() const {
     const BitRate rate = controller_.rate();
     return share_.is_zero() ? rate : std::min(rate, share_);
   }
-  // The rate that the controller allows at this moment, without trains.
+  // The rate that is allowed now, not counting trains.
   BitRate steady_rate() const { return std::min(rate(), own_rate()); }
   BitRate found_capacity() const { return controller_.capacity(); }
   ByteCount train() const { return controller_.train(); }
   control::Priority last_priority() const { return seen_.last_priority; }
   ByteCount in_flight() const { return seen_.in_flight; }
 
-  // A packet that is in the ledger leaves. Returns its priority.
+  // A packet that is in the ledger is sent. Returns its priority.
   control::Priority on_sent(control::Purpose purpose, std::size_t datagram, Instant now) {
     seen_.in_flight += accounted(datagram);
     return seen_.last_priority = controller_.on_sent(purpose, accounted(datagram), now);
   }
-  // True once: the next packet should ask for a report on this one.
+  // Returns true once if the next packet should ask for a report on this packet.
   bool take_question() { return controller_.take_question(); }
-  // A packet that is not in the ledger leaves (HELLO or CLOSE).
+  // A packet that is not in the ledger is sent (HELLO or CLOSE).
   void on_unlisted() { seen_.last_priority = control::Priority::kHigh; }
-  // Any packet leaves, HELLO and CLOSE included. The carrier books all of it. Control leaves even
-  // if the session's own rate has no room. At a low rate control could fill that rate alone, and
-  // data would wait for ever. So the session's pacer limits what control may owe.
-  // `room`: has_room(*room) is true; nullopt: that is not known.
+  // Debits any packet that is sent, including HELLO and CLOSE. The carrier books the whole packet.
+  // Control frames are sent even if the session's own rate is used up. At a low rate they alone
+  // could use up this rate, and data would wait for ever. So the session's pacer limits how much
+  // control frames may overdraw. `room`: has_room(*room) is true. nullopt: this is unknown.
   void debit(std::size_t datagram, Instant now, const std::optional<Room>& room = std::nullopt) {
     if (room || has_room(now)) {
       own_.on_sent(datagram + datagram_overhead_, now);
@@ -155,17 +157,17 @@ class RateGate {
     carrier_.on_sent(datagram + datagram_overhead_, now);
   }
 
-  // The fate of a packet, from a report or a timer.
+  // The fate of a packet, known from a report or a timer.
   void on_delivered(const SentPacket& packet) {
     ++seen_.pending.packets_delivered;
     seen_.in_flight -= accounted(packet.bytes);
     count_delivered(packet);
   }
   void on_delivered_late(const SentPacket& packet) { count_delivered(packet); }
-  // The packet is lost, but not by the link as it is now: a probe of the path MTU, or lost in an
-  // outage.
+  // The packet is lost, but that says nothing about the current link: it was a probe of the path
+  // MTU, or was lost in an outage.
   void on_gone(const SentPacket& packet) { seen_.in_flight -= accounted(packet.bytes); }
-  // `at_peer`: the packet had reached the peer's port.
+  // `at_peer`: the packet was lost at the peer's port.
   void on_lost(const SentPacket& packet, bool at_peer) {
     ++seen_.pending.packets_lost;
     if (at_peer) {
@@ -175,15 +177,15 @@ class RateGate {
     if (packet.low_priority) ++seen_.pending.low_priority_packets_lost;
     seen_.in_flight -= accounted(packet.bytes);
   }
-  // So many packets that were counted as lost had reached the peer's port.
+  // `packets` that were counted as lost were lost at the peer's port.
   void on_excused(std::uint64_t packets) { seen_.pending.packets_lost_at_receiver += packets; }
   struct Times {
-    Duration rtt;  // zero if the report gave no sample
+    Duration rtt;  // zero if the report gave no RTT sample
     Duration interval;
-    Duration lateness;  // of the report's newest packet
+    Duration lateness;  // lateness of the newest packet in the report
   };
-  // The report has been applied to all packets. `newest`: the packet report.highest; nullptr if it
-  // is forgotten.
+  // The report was applied to all its packets. `newest` is the packet report.highest; nullptr if it
+  // is not known any more.
   void on_report(const FeedbackFrame& report, const SentPacket* newest, const Times& times,
                  Instant now) {
     note_received(report);
@@ -193,10 +195,11 @@ class RateGate {
     sample.rtt = times.rtt;
     sample.interval = times.interval;
     sample.now = now;
-    // Parts of one report, and reports that overtook each other, show the same packet again.
+    // The parts of one report, and reports out of order, may name the same packet again.
     if (newest != nullptr && (!seen_.reported || report.highest > seen_.last_number)) {
       seen_.reported = true;
-      // The low 32 bits of arrived_us wrap in 71 minutes, and reports may be further apart.
+      // The low 32 bits of arrived_us wrap after 71 minutes, and the time between two reports may
+      // be longer.
       const std::int64_t passed_us = (newest->sent - seen_.last_report_packet).to_microseconds();
       seen_.peer_clock_us = unwrap_sequence<32>(
           report.arrived_us, seen_.peer_clock_us + static_cast<std::uint64_t>(passed_us));
@@ -224,8 +227,7 @@ class RateGate {
   bool has_room(Instant now) const {
     return carrier_.can_send(now, controller_.lead()) && own_.can_send(now);
   }
-  // The sustained rate leaves out trains, so the end of a train is no cut, whichever call looks
-  // first.
+  // The sustained rate does not contain trains. So the end of a train never counts as a cut.
   void look_at_rate() {
     cuts_.look(controller_.sustained_rate(), [this] { return controller_.cut_cause(); });
   }
@@ -234,8 +236,8 @@ class RateGate {
     seen_.delivered_payload += packet.bytes;
     seen_.delivered_accounted += accounted(packet.bytes).value();
   }
-  // The peer counts UDP payload. The bytes that the modem counted follow from the mix of packets
-  // that this report is about.
+  // The peer counts UDP payload. The bytes that the modem counted are estimated from the packets in
+  // this report.
   void note_received(const FeedbackFrame& report) {
     if (report.bytes_received > seen_.reported_bytes && seen_.delivered_payload > 0) {
       const std::uint64_t added = report.bytes_received - seen_.reported_bytes;
@@ -257,13 +259,14 @@ class RateGate {
   // State that belongs to one session with one peer.
   struct Seen {
     bool started = false;
-    bool reported = false;  // a report has named a packet that is still known
+    bool reported = false;  // a report has named a packet that was still known
     control::Priority last_priority = control::Priority::kHigh;
     ByteCount in_flight;
     ByteCount received;
-    // The part of `received` that was counted so far, in the peer's UDP payload.
+    // The count of UDP payload, as the peer reports it, that is already included in `received`.
     std::uint64_t reported_bytes = 0;
-    std::uint64_t delivered_payload = 0;  // UDP payload of the packets that were reported since
+    // UDP payload of the packets that were reported delivered since then.
+    std::uint64_t delivered_payload = 0;
     std::uint64_t delivered_accounted = 0;
     Instant last_report_packet;  // send time of the newest packet that a report has named
     std::uint64_t last_number = 0;

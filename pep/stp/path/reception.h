@@ -1,7 +1,7 @@
-// How a receiver's own machine affects packets, and how their sender allows for it (RECEPTION
-// frames, docs/stp.md section 7). A gateway that was not run for a while finds packets at its port
-// that came long before. It knows of other packets only that the port had no room. Neither is a
-// sign of the link.
+// How a receiver's own machine affects packets, and how the sender takes this into account
+// (RECEPTION frames, docs/stp.md section 7). If a gateway was not scheduled for a while, it finds
+// packets at its port that arrived long before, and the full port has dropped others. Neither says
+// anything about the link.
 #pragma once
 
 #include <algorithm>
@@ -13,22 +13,22 @@
 
 namespace satrelay::stp {
 
-// The host of a gateway knows this about the port when it hands over packets.
+// What the host of a gateway knows about the port when it passes packets to the gateway.
 struct Reception {
   Duration waited;           // time since the port was last known to be empty
-  std::uint64_t missed = 0;  // frames for which the port had no room, since the start
+  std::uint64_t missed = 0;  // frames that the full port dropped since the start
 };
 
-// The receiver's side. It tells the sender.
+// The side of the receiver, which informs the sender.
 class OwnReception {
  public:
-  // Every program causes waits shorter than this.
+  // Shorter waits are not reported, as any program causes them.
   static constexpr Duration kWorthTelling = Duration::milliseconds(1);
 
-  // A packet of the session has arrived; `newest`: no packet has a higher number.
+  // A packet of the session has arrived. `newest`: no packet has a higher number.
   void on_packet(const Reception& reception, bool newest) {
     if (!began_) {
-      // Frames that were missed before belonged to other sessions.
+      // Frames that were missed earlier belonged to other sessions.
       began_ = true;
       base_ = reception.missed;
     }
@@ -38,7 +38,7 @@ class OwnReception {
     missed_ = missed;
     told_ = 0;
   }
-  // Whether a report needs a RECEPTION beside it. A new count stands in `repeats` reports.
+  // Whether a report needs a RECEPTION next to it. A new count is sent with `repeats` reports.
   bool has_news(int repeats) const {
     return waited_ >= kWorthTelling || (missed_ > 0 && told_ < repeats);
   }
@@ -52,19 +52,20 @@ class OwnReception {
   bool began_ = false;
   std::uint64_t base_ = 0;
   std::uint64_t missed_ = 0;
-  int told_ = 0;  // number of reports that have contained it
+  int told_ = 0;  // number of reports that have contained the count
   Duration waited_;
 };
 
-// The sender's side. It attributes losses to the peer's port. Counts and losses may come in any
-// order. A count that comes first is kept for later losses. Losses that come first are kept for a
-// later count. Both are kept for a moment only, since the port may have missed packets of other
+// The side of the sender, which attributes losses to the peer's port. The counts of the peer and
+// the losses may arrive in any order. So a count is kept for later losses, and losses are kept for
+// a later count. Both are kept for a moment only, since the port may have dropped packets of other
 // senders.
 class PeerReception {
  public:
   static constexpr Duration kMemory = Duration::seconds(1);
 
-  // Returns how many of the losses found so far by on_lost() were losses at the port.
+  // The peer has reported a count of dropped frames. Returns how many losses of earlier on_lost()
+  // calls were losses at the port.
   std::uint64_t on_told(std::uint64_t missed, Instant now) {
     if (missed <= missed_) return 0;
     const std::uint64_t added = missed - missed_;
@@ -75,7 +76,7 @@ class PeerReception {
     expires_ = now + kMemory;
     return late;
   }
-  // A packet was found lost. Returns whether it was lost at the port.
+  // A packet was lost. Returns whether the loss is attributed to the port.
   bool on_lost(Instant now) {
     if (credit_ > 0 && now < expires_) {
       --credit_;
@@ -87,10 +88,10 @@ class PeerReception {
   std::uint64_t missed() const { return missed_; }
 
  private:
-  // More packets than are ever in flight.
+  // More packets than can be in flight.
   static constexpr std::uint64_t kMostCredit = std::uint64_t{1} << 22;
   std::uint64_t missed_ = 0;
-  std::uint64_t credit_ = 0;  // missed frames that no loss was found for yet
+  std::uint64_t credit_ = 0;  // dropped frames to which no loss was attributed yet
   Instant expires_;
   RecentCount unexplained_;
 };

@@ -1,6 +1,6 @@
-// When a gap counts as a loss. On a path that keeps order: once three later packets have arrived.
-// On any other path: once the packet is later than all late packets of recent time were (RFC 8985
-// does the same with its reordering window).
+// Decides when a gap counts as a loss. It does if the missing packet is later than the tolerance:
+// 5/4 of the greatest recent lateness, but at least 5 ms (RFC 8985 has a similar reordering
+// window). On a path that keeps the order, three later packets are also enough.
 #pragma once
 
 #include <algorithm>
@@ -16,8 +16,8 @@ class ReorderTolerance {
   static constexpr std::uint64_t kPackets = 3;
   static constexpr Duration kMinimum = Duration::milliseconds(5);
 
-  // `lateness`: how late packets of this direction have arrived lately, as measured by their
-  // receiver.
+  // `lateness`: how late packets of this direction have recently arrived, as their receiver has
+  // measured.
   void set_lateness(Duration lateness) {
     keeps_order_ = lateness <= Duration::zero();
     time_ = std::max(kMinimum, lateness * 5 / 4);
@@ -25,8 +25,8 @@ class ReorderTolerance {
   bool keeps_order() const { return keeps_order_; }
   Duration time() const { return time_; }
 
-  // The lowest packet from `oldest` on that cannot yet be called lost, when `highest` arrived
-  // `delay` before the report was made.
+  // The lowest packet number from `oldest` on that cannot be declared lost yet. The packet
+  // `highest` arrived `delay` before the report was made.
   std::uint64_t first_uncertain(std::uint64_t highest, Duration delay, std::uint64_t oldest,
                                 const SentLedger& ledger) const {
     const std::uint64_t counted =

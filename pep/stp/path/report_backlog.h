@@ -1,6 +1,6 @@
-// Reports of the peer that settle more packets than one call may settle. The calls work on the
-// first report while the others wait. Few reports are kept. Later reports repeat what a dropped one
-// said.
+// Reports of the peer that settle more packets than one call may settle. Calls process the first
+// report while the others wait. Only few reports are kept. If one is dropped, later reports have
+// the same content.
 #pragma once
 
 #include <algorithm>
@@ -15,36 +15,37 @@
 
 namespace satrelay::stp {
 
-// A time in a report or a RECEPTION. No time that a peer tells counts as more than a minute.
+// Converts a time from a report or a RECEPTION. Times above one minute count as one minute.
 inline Duration report_time(std::uint64_t us) {
   constexpr std::uint64_t kMost = 60'000'000;
   return Duration::microseconds(static_cast<std::int64_t>(std::min(us, kMost)));
 }
 
-// A report, and how far it was applied.
+// A report, and how far it was processed.
 struct PendingReport {
   FeedbackFrame report;
-  Duration rtt = Duration::zero();  // RTT sample of the report; zero: none
-  // How late its newest packet may be without a queue on the path.
+  Duration rtt = Duration::zero();  // RTT sample of the report; zero if there is none
+  // How late the newest packet of the report may be for other reasons than a queue on the path.
   Duration lateness = Duration::zero();
   std::uint64_t from = LossDetector::kFromTheStart;
-  std::uint64_t delivered = 0;  // packets
+  std::uint64_t delivered = 0;  // number of packets
 };
 
 class ReportBacklog {
  public:
   static constexpr std::size_t kMost = 8;
 
-  // No packet is longer than `longest`. Each place allocates once, at its first use.
+  // `longest` is the size of the longest packet. Each slot allocates memory once, when it is first
+  // used.
   explicit ReportBacklog(std::size_t longest) : longest_(longest) {}
   bool empty() const { return count_ == 0; }
-  // Requires that the backlog is not empty.
+  // The backlog must not be empty.
   PendingReport& front() { return entries_[first_].pending; }
   void pop() {
     first_ = (first_ + 1) % kMost;
     --count_;
   }
-  // Copies the runs of the report; false if there is no place.
+  // Stores the report with a copy of its runs. Returns false if no slot is free.
   [[nodiscard]] bool push(const PendingReport& pending) {
     if (count_ == kMost) return false;
     Entry& entry = entries_[(first_ + count_++) % kMost];

@@ -1,5 +1,5 @@
-// Limits what the reports of all sessions on one carrier take of it together. On a narrow return
-// link reports would otherwise leave nothing to the hosts.
+// Limits how much of a carrier the reports of all its sessions may use together. On a narrow return
+// link, reports would otherwise leave nothing for the hosts.
 #pragma once
 
 #include <algorithm>
@@ -12,13 +12,13 @@
 namespace satrelay::stp {
 
 struct ReportCost {
-  std::size_t bytes = 0;    // as IP bytes
-  std::size_t carried = 0;  // as the link counts them
+  std::size_t bytes = 0;    // counted as IP bytes
+  std::size_t carried = 0;  // counted as on the link
 };
 
 class ReportBudget {
  public:
-  // The most overdraft that is remembered.
+  // Largest overdraft of the budget that is remembered.
   static constexpr Duration kMostOverdrawn = Duration::seconds(4);
 
   explicit ReportBudget(BitRate rate) : rate_(rate) {}
@@ -30,13 +30,13 @@ class ReportBudget {
   BitRate rate() const { return rate_; }
 
   Duration time_for(std::size_t bytes) const { return rate_.time_for(ByteCount(bytes)); }
-  // So many bytes have left, as the link counts them.
+  // To be called when `bytes` bytes of reports, counted as on the link, were sent.
   void debit(std::size_t bytes, Instant now) {
     debited_ += bytes;
     spent_until_ = earlier(later(spent_until_, now) + time_for(bytes), now + kMostOverdrawn);
   }
   Instant spent_until() const { return spent_until_; }
-  std::uint64_t debited() const { return debited_; }  // bytes, in all
+  std::uint64_t debited() const { return debited_; }  // all bytes debited so far
 
  private:
   BitRate rate_;

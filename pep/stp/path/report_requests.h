@@ -1,5 +1,5 @@
-// When to ask the peer for a report (PING), and below which packet it need not report any more
-// (docs/stp.md section 7).
+// Decides when to ask the peer for a report (PING), and below which packet it need not report any
+// more (docs/stp.md section 7).
 #pragma once
 
 #include <algorithm>
@@ -12,20 +12,20 @@ namespace satrelay::stp {
 
 class ReportRequests {
  public:
-  // After so many packets without an eliciting frame, one asks for a report. Otherwise the packets
-  // of an end that only sends feedback would never be settled.
+  // After this many packets without an eliciting frame, one packet asks for a report. Otherwise the
+  // packets of an end that sends only feedback would never be settled.
   static constexpr int kMaxUnasked = 32;
 
   explicit ReportRequests(Instant now) : last_(now) {}
 
-  // A PING must leave.
+  // Requests a PING.
   void ask() { due_ = true; }
   bool due() const { return due_; }
   bool take() { return std::exchange(due_, false); }
 
-  // All reports about some packets were lost; `newest` is the newest of these packets. Asks at once
-  // for new ones. Asks again for the same ones when the answer, which takes `answer`, must be lost
-  // as well.
+  // All reports about some packets were lost; `newest` is the newest of these packets. A PING is
+  // sent at once for packets that were not asked for before. For the same packets it is sent again
+  // after `answer`, the time that an answer takes, as the answer must be lost.
   void on_missed(std::uint64_t newest, Duration answer, Instant now) {
     if (newest < asked_below_ && now < last_ + answer) return;
     ask();
@@ -33,17 +33,17 @@ class ReportRequests {
     asked_below_ = std::max(asked_below_, newest + 1);
   }
 
-  // A packet leaves without an eliciting frame. True if it should ask for a report.
+  // A packet without an eliciting frame is sent. Returns true if it should ask for a report.
   bool on_unasked() { return ++unasked_ >= kMaxUnasked; }
   void on_asked() { unasked_ = 0; }
 
-  // Tells the peer that it need not report packets below `settled`.
+  // Notes that the peer is told not to report packets below `settled`.
   std::uint64_t announce(std::uint64_t settled) { return announced_ = settled; }
   std::uint64_t announced() const { return announced_; }
 
  private:
   bool due_ = false;
-  int unasked_ = 0;  // packets since the last eliciting one
+  int unasked_ = 0;  // packets since the last eliciting packet
   std::uint64_t asked_below_ = 0;
   Instant last_;  // when missed reports were last asked for
   std::uint64_t announced_ = 0;

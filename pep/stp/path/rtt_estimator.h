@@ -1,4 +1,4 @@
-// Smoothed round-trip time (RFC 6298 section 2, without its timer: STP has no retransmission
+// Smoothed round-trip time (RFC 6298 section 2, without the timer: STP has no retransmission
 // timeout). Packet numbers are never reused, so every sample is unambiguous.
 #pragma once
 
@@ -14,7 +14,7 @@ class RttEstimator {
   explicit RttEstimator(Duration initial) : smoothed_(initial), shortest_(initial) {}
 
   Duration smoothed() const { return smoothed_; }
-  // nullopt while there are few samples: the first packets may have met a queue.
+  // nullopt while there are few samples: the first packets may have waited in a queue.
   std::optional<Duration> shortest() const {
     return samples_ >= kFewSamples ? std::optional(shortest_) : std::nullopt;
   }
@@ -33,7 +33,7 @@ class RttEstimator {
   Duration smoothed_;
   Duration shortest_;
   bool measured_ = false;
-  unsigned samples_ = 0;  // stops at kFewSamples
+  unsigned samples_ = 0;  // counts up to kFewSamples
 };
 
 }  // namespace satrelay::stp

@@ -4,20 +4,21 @@
 
 namespace satrelay::stp {
 
-// Applies the fate of packets, as the loss detector finds it.
+// Applies the fate of each packet that the loss detector has found.
 struct Recovery::Settler {
   const Job& job;
   ItemFates items;
-  std::uint64_t delivered = 0;     // packets
-  std::uint64_t lost_packets = 0;  // losses of the path and of the peer's port
-  std::uint64_t lost_at_peer = 0;  // those of them that were lost at the peer's port
-  std::uint64_t moved;             // moves in the detector's sets that were counted
-  bool must_go_on = false;         // whatever this call has settled already
+  std::uint64_t delivered = 0;     // number of packets
+  std::uint64_t lost_packets = 0;  // packets lost on the path or at the peer's port
+  std::uint64_t lost_at_peer = 0;  // part of lost_packets that was lost at the peer's port
+  std::uint64_t moved;      // value of the detector's moved() up to which the cost is counted
+  bool must_go_on = false;  // continue even if this call has done enough
 
   explicit Settler(const Recovery& recovery)
       : job(recovery.job_), items(recovery.items()), moved(job.path.losses.moved()) {}
 
-  // The detector's sets change only once between two calls of looks() or lost().
+  // Counts the visit of one run, and the cost of edits of the detector's sets. The sets are edited
+  // only once between two calls of looks() or lost().
   void looks() {
     job.work.add();
     items.count_moved(moved, job.path.losses.moved());
@@ -65,8 +66,8 @@ struct Recovery::Settler {
   }
 
  private:
-  // A lost probe of the path MTU, and a packet lost in an outage, say nothing about the link as it
-  // is now.
+  // A lost probe of the path MTU, or a packet that was lost in an outage, says nothing about the
+  // current link.
   void blame(std::uint64_t number, const SentPacket& packet) {
     Path& path = job.path;
     if (path.mtu.on_lost(number, packet.bytes, job.now)) {
@@ -89,7 +90,7 @@ struct Recovery::Settler {
 };
 
 bool Recovery::handle_report(const FeedbackFrame& report, Duration waited) {
-  // No peer can have received more than was sent.
+  // A peer cannot have received more than we have sent.
   if (report.highest >= job_.ledger.next() || report.repaired > job_.ledger.next() ||
       report.bytes_received > job_.counters.bytes_out) {
     return false;
@@ -120,7 +121,8 @@ void Recovery::work_off_reports() {
   while (!reports.empty() && work_off(reports.front())) reports.pop();
 }
 
-// Applies the report until it is done, or until this call has settled enough. True if it is done.
+// Applies the report until it is finished, or until this call has done enough. Returns true if it
+// is finished.
 bool Recovery::work_off(PendingReport& pending) {
   const FeedbackFrame& report = pending.report;
   {
@@ -142,7 +144,8 @@ bool Recovery::work_off(PendingReport& pending) {
 LossDetector::Rule Recovery::loss_rule(const FeedbackFrame& report) {
   LossDetector::Rule rule = job_.path.loss_rule(report, job_.ledger);
   if (job_.fec == nullptr) return rule;
-  // Repairs for these packets were on their way when the report was written. They are not lost yet.
+  // Repairs for these packets were in flight when the report was written, so the packets do not
+  // count as lost yet.
   if (const SentPacket* newest = job_.ledger.find(report.highest)) {
     const Duration delay = report_time(report.delay_us);
     rule.repairable = job_.fec->repairable(newest->sent + delay - job_.path.tolerance.time());

@@ -1,6 +1,6 @@
-// Loss recovery: finds from reports and timers what became of our packets, tells the path and FEC,
-// and has what was lost sent again (docs/stp.md section 7). It keeps no state: a session makes one
-// for a call.
+// Loss recovery. It finds the fate of our packets from reports and timers, passes it on to the path
+// and to FEC, and requests the retransmission of lost data (docs/stp.md section 7). It has no state
+// of its own: the session creates an object for each call.
 #pragma once
 
 #include <cstdint>
@@ -25,30 +25,30 @@ class Recovery {
     SentLedger& ledger;
     Path& path;
     Streams& streams;
-    Fec* fec;  // nullptr: off
+    Fec* fec;  // nullptr if FEC is off
     CapacityAnnouncement& own_capacity;
     const LateSendings& late_sendings;
     Counters& counters;
     WorkCount& work;
-    std::uint64_t enough;  // the count of `work` at which this call has settled enough
+    std::uint64_t enough;  // when `work` reaches this count, the call has done enough
     Instant now;
   };
   explicit Recovery(const Job& job) : job_(job) {}
 
-  // `waited`: how long the newest packet of the report waited at the peer's port. False if no
-  // working peer reports this.
+  // `waited` is how long the newest packet of the report waited at the peer's port. Returns false
+  // if no working peer can send such a report.
   [[nodiscard]] bool handle_report(const FeedbackFrame& report, Duration waited);
-  // Some packets that were counted as losses of the link may have been lost at the peer's port.
+  // Some packets that were counted as losses of the link may have been dropped at the peer's port.
   void handle_reception(const ReceptionFrame& frame);
-  // Goes on with reports that earlier calls had no time for.
+  // Continues with reports that earlier calls did not finish.
   void work_off_reports();
-  // Packets that were reported missing, and may have been only late, are lost by now.
+  // Declares packets lost that were reported missing, but could have been late until now.
   void run_timer();
-  // Sends again what the newest packet in flight carried. If the tail was lost, this repairs it,
-  // and shows any other gap.
+  // Retransmits the content of the newest packet in flight. If the last packets were lost, this
+  // repairs the loss, and its report shows any other gap.
   void probe_tail();
-  // Makes room for one packet in a full ledger. It is full only if a very old packet was never
-  // reported. The content of that packet is sent again, and the packet is forgotten.
+  // Frees the oldest entry of a full ledger. The ledger is full only if a very old packet was never
+  // reported. Its content is retransmitted, and the packet is forgotten.
   void make_room();
 
  private:

@@ -1,39 +1,41 @@
-// Frames and messages beyond those of every version. HELLO carries a bit for each (docs/stp-wire.md
-// section 4). An end uses one only if both ends have offered it.
+// Frames and messages that not every version understands. HELLO carries a bit for each
+// (docs/stp-wire.md section 4). An end uses a capability only if both ends have offered it.
 #pragma once
 
 #include <cstdint>
 
 namespace satrelay::stp {
 
-// 0x01 belonged to an older code, with frames of type 0x42. The sections are those of docs/stp.md.
+// The bit 0x01 belonged to an older code with frames of type 0x42. The sections below are sections
+// of docs/stp.md.
 inline constexpr std::uint32_t kCapabilityReception = 0x02;  // RECEPTION (section 7)
 inline constexpr std::uint32_t kCapabilityRepair = 0x04;     // CODED and REPAIR (section 11)
 inline constexpr std::uint32_t kCapabilityLanReports = 0x08;
-inline constexpr std::uint32_t kCapabilityEvidence = 0x10;   // section 15
+// Messages on the numbers of bridged connections (section 15).
+inline constexpr std::uint32_t kCapabilityEvidence = 0x10;
 inline constexpr std::uint32_t kCapabilityOtherVlan = 0x20;  // RESET reason 13 (section 5)
 // Urgent marks, in CONFIRM and in blocks (section 14).
 inline constexpr std::uint32_t kCapabilityUrgent = 0x40;
-// The MACs that hosts address their frames to (section 15).
+// The MACs to which hosts address their frames (section 15).
 inline constexpr std::uint32_t kCapabilityDestinations = 0x80;
-// The hosts that the other end accepts connections from (section 15).
+// The hosts from which the other end accepts connections (section 15).
 inline constexpr std::uint32_t kCapabilityAcceptedSources = 0x100;
-// Blocks that say that a host has reset its connection (section 5).
+// Blocks which say that a host has reset its connection (section 5).
 inline constexpr std::uint32_t kCapabilityResetMarks = 0x200;
 // The answers of hosts to the question whether they are still there (section 14).
 inline constexpr std::uint32_t kCapabilityHostWords = 0x400;
 // RESET reason 14, with its ICMP error (section 5).
 inline constexpr std::uint32_t kCapabilityIcmp = 0x800;
-// Messages about hosts of one LAN that have answered on the other (section 15).
+// Messages about hosts of one LAN that have sent an answer on the other LAN (section 15).
 inline constexpr std::uint32_t kCapabilityArrivals = 0x1000;
 // Questions whether an address belongs to a host of the LAN (section 15).
 inline constexpr std::uint32_t kCapabilityBetween = 0x2000;
 
-// A set of these.
+// A set of capabilities.
 class Capabilities {
  public:
   constexpr Capabilities() = default;
-  // `bits`: as in HELLO.
+  // `bits` has the layout of the field in HELLO.
   constexpr explicit Capabilities(std::uint32_t bits) : bits_(bits) {}
 
   constexpr bool reception() const { return has(kCapabilityReception); }

@@ -1,5 +1,6 @@
-// CRC32C (RFC 9260 appendix A). A caller can continue from a state:
-// crc32c_finish(crc32c_update(kCrc32cStart, bytes)) is the checksum of `bytes`.
+// CRC32C (RFC 9260 appendix A). The calculation can be split:
+// crc32c_finish(crc32c_update(kCrc32cStart, bytes)) is the checksum of `bytes`, and further bytes
+// may be added before crc32c_finish().
 #pragma once
 
 #include <cstdint>

@@ -4,14 +4,15 @@ namespace satrelay::stp {
 
 namespace {
 
-// Checks the pairs of a report. Returns the packet number behind the last pair.
+// Checks the pairs of a report. Returns the packet number after the last pair.
 std::uint64_t check_ranges(ByteReader& in, const FeedbackFrame& frame) {
   const std::uint64_t top = frame.highest + 1;
   std::uint64_t cursor = frame.begin;
   for (unsigned i = 0; i < frame.count; ++i) {
     const std::uint64_t received = read_varint(in);
     const std::uint64_t missing = read_varint(in);
-    // Ranges of one report do not touch. Only the first pair may begin with no received packets.
+    // The ranges of a report do not touch. Only the first pair may begin with zero received
+    // packets.
     const bool sound = in.ok() && (received > 0 || i == 0) && missing > 0 &&
                        received <= top - cursor && missing <= top - cursor - received;
     if (!sound) {

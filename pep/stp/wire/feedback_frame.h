@@ -1,6 +1,6 @@
-// FEEDBACK: one report, or one part of a long report. It says which of the packets [begin, end)
-// have arrived (docs/stp-wire.md section 7). Its list of ranges or its bitmap, whichever is
-// shorter, is kept as it stands in the packet.
+// FEEDBACK: a report, or one part of a long report. It tells which of the packets [begin, end) have
+// arrived (docs/stp-wire.md section 7). The packet contains a list of ranges or a bitmap, whichever
+// is shorter, and this struct refers to it without a copy.
 #pragma once
 
 #include <algorithm>
@@ -16,22 +16,24 @@ struct FeedbackFrame {
   // Value of the count field if the report is a bitmap.
   static constexpr std::uint16_t kBitmap = 0xffff;
 
-  std::uint64_t highest = 0;      // highest packet number seen
-  std::uint64_t delay_us = 0;     // time since it arrived
-  std::uint32_t arrived_us = 0;   // arrival time by the reporter's clock, microseconds, low 32 bits
-  std::uint64_t interval_ms = 0;  // until the next regular report, roughly
-  std::uint64_t floor = 0;        // the reporter knows nothing below it any more
-  std::uint64_t first = 0;        // begin of the whole report, of which this may be a later part
-  std::uint64_t begin = 0;        // begin of this part
-  std::uint64_t end = 0;          // exclusive; at most highest + 1
-  std::uint64_t bytes_received = 0;  // UDP payload since the session began
-  std::uint64_t stored = 0;          // stream bytes held for the reader
-  std::uint64_t ce_count = 0;        // packets with ECN congestion experienced
-  std::uint64_t repaired = 0;        // lost packets that REPAIR frames gave back
-  std::uint64_t late_us = 0;         // the most by which packets have arrived out of order lately
-  std::uint16_t count = 0;           // of ranges, or kBitmap
-  std::uint64_t bits = 0;            // in the bitmap
-  ConstBytes runs;                   // pairs (received, missing), or the bitmap; valid
+  std::uint64_t highest = 0;   // highest packet number seen
+  std::uint64_t delay_us = 0;  // time since that packet arrived, in microseconds
+  // Arrival time of that packet by the reporter's clock, in microseconds, low 32 bits.
+  std::uint32_t arrived_us = 0;
+  std::uint64_t interval_ms = 0;  // time until the next regular report, roughly
+  // The reporter no longer knows which packets below this number have arrived.
+  std::uint64_t floor = 0;
+  std::uint64_t first = 0;           // begin of the whole report, if this is a later part
+  std::uint64_t begin = 0;           // begin of this part
+  std::uint64_t end = 0;             // exclusive; at most highest + 1
+  std::uint64_t bytes_received = 0;  // bytes of UDP payload since the session began
+  std::uint64_t stored = 0;          // stream bytes that wait for the reader
+  std::uint64_t ce_count = 0;        // packets with the ECN mark "congestion experienced"
+  std::uint64_t repaired = 0;        // lost packets that were recovered with REPAIR frames
+  std::uint64_t late_us = 0;  // greatest recent lateness of packets out of order, in microseconds
+  std::uint16_t count = 0;    // number of ranges, or kBitmap
+  std::uint64_t bits = 0;     // number of bits in the bitmap
+  ConstBytes runs;            // pairs (received, missing) or the bitmap, already validated
 
   // Calls received(begin, end) and missing(begin, end) in ascending order over [begin, end). The
   // two kinds of calls alternate.
@@ -55,7 +57,7 @@ struct FeedbackFrame {
   }
 
  private:
-  // The number of equal bits from `at` on; `has_arrived` returns their value.
+  // Returns the number of equal bits from `at` on. Sets `has_arrived` to their value.
   std::uint64_t run_length(std::uint64_t at, bool& has_arrived) const {
     std::uint64_t length = 0;
     bool known = false;
@@ -78,7 +80,7 @@ struct FeedbackFrame {
   }
   template <typename Received, typename Missing>
   void for_each_bitmap_run(Received&& received, Missing&& missing) const {
-    // Packets from here on have arrived, and received() has not been called for them yet.
+    // received() has not been called yet for the packets from here on, all of which have arrived.
     std::uint64_t pending = begin;
     std::uint64_t at = 0;
     while (at < bits) {
@@ -95,7 +97,7 @@ struct FeedbackFrame {
   }
 };
 
-// Called behind the type byte. The reader fails if the frame is malformed.
+// To be called after the type byte was read. The reader fails if the frame is malformed.
 FeedbackFrame parse_feedback(ByteReader& in);
 
 }  // namespace satrelay::stp

@@ -67,7 +67,8 @@ void write_icmp_refusal(ByteWriter& out, const IcmpRefusal& refusal) {
 //   +----------------+-----+-----+
 HelloFrame parse_hello(ByteReader& in, HelloKeys& keys) {
   HelloFrame frame;
-  ByteReader body(in.bytes(in.u16()));  // skips what later versions append
+  // The rest of the body, which later versions append, is skipped.
+  ByteReader body(in.bytes(in.u16()));
   frame.minimum_version = body.u8();
   frame.maximum_version = body.u8();
   const std::uint8_t flags = body.u8();
@@ -169,7 +170,7 @@ DataFrame parse_data(ByteReader& in, std::uint8_t type) {
   frame.fin = (type & kDataFin) != 0;
   const std::size_t size = (type & kDataHasLength) != 0 ? in.u16() : in.remaining();
   frame.bytes = in.bytes(size);
-  // An empty frame has a meaning only at the end of its stream.
+  // An empty frame is allowed only at the end of its stream.
   if ((size == 0 && !frame.fin) || frame.offset > kMaxVarint - size) fail(in);
   return frame;
 }
@@ -228,7 +229,7 @@ void write_reception(ByteWriter& out, const ReceptionFrame& frame) {
   write_varint(out, frame.waited_us);
 }
 
-// The length covers what a later version appends, and the parser skips it.
+// The length also covers fields that a later version appends. The parser ignores them.
 ConfirmFrame parse_confirm(ByteReader& body) {
   ConfirmFrame frame;
   frame.stream = read_varint(body);

@@ -1,5 +1,5 @@
 // The frames of STP version 1: value types, parsers and writers (docs/stp-wire.md section 5). A
-// parser accepts only what the specification allows, so the code behind it sees valid values.
+// parser accepts only what the specification allows, so all other code gets valid values.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +28,8 @@ enum class FrameType : std::uint8_t {
   kClose = 0x08,
   kHello = 0x09,  // in HELLO packets only
   kData = 0x10,   // 0x10 to 0x13
-  // Types from here on: a 16-bit length follows, so that a receiver can skip the frame.
+  // Each frame with a type from here on has a 16-bit length, so a receiver can skip a frame that it
+  // does not know.
   kExtension = 0x40,
   kRate = 0x43,
   kConfirm = 0x44,
@@ -45,34 +46,34 @@ struct HelloFrame {
   std::uint8_t maximum_version = 0;
   bool opens_even_streams = false;
   bool answer_wanted = false;
-  bool encrypts = false;  // HelloKeys follow
+  bool encrypts = false;  // whether HelloKeys follow
   std::uint8_t lane_count = 1;
   std::uint32_t capabilities = 0;
   std::uint64_t epoch = 0;
-  std::uint64_t peer_epoch = 0;  // 0: not known yet
-  std::uint32_t echo = 0;        // number of the HELLO that this HELLO answers; 0: none
+  std::uint64_t peer_epoch = 0;  // 0: still unknown
+  std::uint32_t echo = 0;  // number of the HELLO that this HELLO answers; 0 if it answers none
   std::uint16_t datagram_size = 0;
   std::uint64_t lane_credit = 0;
   std::uint64_t stream_credit = 0;
   friend bool operator==(const HelloFrame&, const HelloFrame&) = default;
 };
 inline constexpr std::size_t kHelloFrameSize = 51;
-// Follows in the HELLO of an end that encrypts: messages of Noise handshakes (docs/stp-wire.md
+// A HELLO of an end that encrypts also contains messages of Noise handshakes (docs/stp-wire.md
 // section 16).
 struct HelloKeys {
-  ConstBytes offer;   // message 1 of the sender's own handshake; empty: none
-  ConstBytes accept;  // message 2, which answers the receiver's newest offer; empty: none
-  // The HELLO ends with a MAC (HelloMac). Older builds do not send one. A writer leaves room for
-  // it.
+  ConstBytes offer;   // message 1 of the sender's own handshake; may be empty
+  ConstBytes accept;  // message 2, the answer to the receiver's newest offer; may be empty
+  // Whether the HELLO ends with a MAC (HelloMac). Older builds do not send a MAC. A writer reserves
+  // space for it.
   bool has_mac = false;
-  ConstBytes accepted = {};  // the first kOfferNameSize bytes of the offer that `accept` accepts
+  ConstBytes accepted = {};  // the first kOfferNameSize bytes of the offer that `accept` answers
 };
 // An offer begins with a public key that no other offer has. These first bytes identify the offer.
 inline constexpr std::size_t kOfferNameSize = 16;
 inline constexpr std::size_t kHelloMacSize = 16;
 
 struct PingFrame {
-  std::uint64_t settled = 0;  // the receiver reports from this packet number on
+  std::uint64_t settled = 0;  // the receiver must report all packets from this number on
 };
 struct SettledFrame {
   std::uint64_t settled = 0;  // the sender needs no report on packets below this number
@@ -91,29 +92,29 @@ struct OpenFrame {
 struct ResetFrame {
   std::uint64_t stream = 0;
   ResetReason reason = ResetReason::kNone;
-  std::uint64_t final_size = 0;  // stream bytes that the sender of this frame has sent
+  std::uint64_t final_size = 0;  // stream bytes that the sender of this frame had sent
   IcmpRefusal icmp = {};         // with ResetReason::kIcmp only
 };
-// The capacity of the direction from the receiver of this frame to its sender. Zero: the configured
-// capacity.
+// The capacity of the direction from the receiver of this frame to its sender. Zero stands for the
+// configured capacity.
 struct RateFrame {
-  std::uint64_t sequence = 0;  // from 1 in each session, growing
+  std::uint64_t sequence = 0;  // increases from frame to frame, from 1 in each session
   BitRate capacity;
 };
-// The limit on the bytes of a stream that may be sent before its first STREAM_CREDIT.
+// How many bytes of a stream may be sent before its first STREAM_CREDIT.
 struct StartCreditFrame {
-  std::uint64_t sequence = 0;  // from 1 in each session, growing
+  std::uint64_t sequence = 0;  // increases from frame to frame, from 1 in each session
   std::uint64_t limit = 0;
 };
-// How the reporter's own machine affects the FEEDBACK that follows.
+// How the reporter's own machine has affected the packets of the FEEDBACK that follows.
 struct ReceptionFrame {
-  std::uint64_t missed = 0;  // packets of this session for which the reporter's port had no room
-  // Longest time for which the newest packet may have waited at the port.
+  std::uint64_t missed = 0;  // packets of this session that the reporter's full port dropped
+  // The newest packet may have waited at the port for this time, at most.
   std::uint64_t waited_us = 0;
 };
 struct ConfirmFrame {
   std::uint64_t stream = 0;
-  std::uint64_t sequence = 0;  // number of the CONFIRM frame in its stream, from 1
+  std::uint64_t sequence = 0;  // number of the CONFIRM frame in its stream, counted from 1
   Confirmation confirmation;
 };
 struct CloseFrame {
@@ -126,20 +127,20 @@ struct DataFrame {
   ConstBytes bytes;
 };
 
-// A parser is called behind the type byte. It makes the reader fail if the frame is malformed.
+// To be called after the type byte was read. The reader fails if the frame is malformed.
 HelloFrame parse_hello(ByteReader& in, HelloKeys& keys);
 OpenFrame parse_open(ByteReader& in);
 ResetFrame parse_reset(ByteReader& in);
 DataFrame parse_data(ByteReader& in, std::uint8_t type);
 // Parses a packet that is a single DATA frame without a length; nullopt for any other packet.
 std::optional<DataFrame> parse_only_data(ConstBytes frames);
-// These are called behind the length field; `body` is what the length covers.
+// To be called after the length field was read. `body` holds the bytes that the length covers.
 RateFrame parse_rate(ByteReader& body);
 ConfirmFrame parse_confirm(ByteReader& body);
 StartCreditFrame parse_start_credit(ByteReader& body);
 ReceptionFrame parse_reception(ByteReader& body);
 
-// `keys` are written only if the frame encrypts.
+// `keys` are written only if `frame` has `encrypts`.
 void write_hello(ByteWriter& out, const HelloFrame& frame, const HelloKeys& keys = {});
 void write_ping(ByteWriter& out, const PingFrame& frame);
 void write_settled(ByteWriter& out, const SettledFrame& frame);
@@ -156,12 +157,12 @@ void write_reception(ByteWriter& out, const ReceptionFrame& frame);
 constexpr std::size_t open_frame_size(std::uint64_t stream, std::size_t metadata) {
   return 1 + varint_size(stream) + varint_size(metadata) + metadata;
 }
-// The size of type, stream and offset in a DATA frame without a length field.
+// The size of type, stream and offset of a DATA frame. A length field is not included.
 constexpr std::size_t data_header_size(std::uint64_t stream, std::uint64_t offset) {
   return 1 + varint_size(stream) + varint_size(offset);
 }
 inline constexpr std::size_t kDataLengthSize = 2;
-// Type, code, size of the address, address.
+// Type, code, size of the address, and the address.
 inline constexpr std::size_t kMaxIcmpRefusalSize = 1 + 1 + 1 + 16;
 inline constexpr std::size_t kMaxResetFrameSize =
     1 + kMaxVarintSize + 1 + kMaxVarintSize + kMaxIcmpRefusalSize;
@@ -173,9 +174,9 @@ inline constexpr std::size_t kMaxStartCreditFrameSize = 1 + 2 + 2 * kMaxVarintSi
 inline constexpr std::size_t kMaxReceptionFrameSize = 1 + 2 + 2 * kMaxVarintSize;
 inline constexpr std::size_t kMaxConfirmFrameSize = 1 + 2 + 1 + 8 * kMaxVarintSize;
 
-// Walks the frames of a session packet; false if any frame is malformed. The visitor overloads
-// operator()(const XFrame&) for each frame, and has unknown(type). The reader of a packet walks
-// twice, first with IgnoreFrames, so that a malformed packet has no effect at all.
+// Visits all frames of a session packet. Returns false if a frame is malformed. The visitor
+// overloads operator()(const XFrame&) for each kind of frame, and has unknown(type). A packet is
+// visited twice, first with IgnoreFrames, so that a malformed packet has no effect at all.
 template <typename Visitor>
 bool walk_frames(ConstBytes frames, Visitor&& visitor) {
   ByteReader in(frames);

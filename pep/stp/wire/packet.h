@@ -25,18 +25,18 @@ namespace satrelay::stp {
 inline constexpr std::uint8_t kVersion = 1;
 inline constexpr std::size_t kHeaderSize = 8;
 inline constexpr std::size_t kTrailerSize = 4;
-inline constexpr std::size_t kMinDatagram = 512;  // the largest OPEN must fit
+inline constexpr std::size_t kMinDatagram = 512;  // the largest OPEN must fit into it
 
 enum class PacketType : std::uint8_t {
-  kFrames = 0,  // numbered, part of a session
-  kHello = 1,   // outside any session; the number field counts HELLOs
+  kFrames = 0,  // a numbered packet of a session
+  kHello = 1,   // a packet outside any session, with the number of the HELLO
 };
 
 struct PacketHeader {
   std::uint8_t version = kVersion;
   PacketType type = PacketType::kFrames;
   bool key_phase = false;
-  // A REPAIR frame may stand for this packet later, so the receiver keeps a copy.
+  // A REPAIR frame may later stand for this packet, so the receiver keeps a copy of it.
   bool is_protected = false;
   std::uint8_t lane = 0;
   std::uint16_t session_tag = 0;
@@ -44,24 +44,24 @@ struct PacketHeader {
   friend bool operator==(const PacketHeader&, const PacketHeader&) = default;
 };
 
-// nullopt if the datagram is too short to hold header, one frame byte and trailer, or if reserved
-// bits of a packet of our version are set.
+// Returns nullopt if the datagram is too short for header, one byte of frames and trailer, or if a
+// packet of our version has reserved bits set.
 std::optional<PacketHeader> parse_header(ConstBytes datagram);
 // Writes kHeaderSize bytes.
 void write_header(const PacketHeader& header, std::byte* out);
 
-// Ties a packet to one direction of one session. The checksum starts from both boot epochs. So a
-// packet of another session fails the check even if its 16-bit tag is the same by chance. An AEAD
-// gets the same property from its key.
+// Binds a packet to one direction of one session. The calculation of the checksum starts with the
+// boot epochs of both ends. So a packet of another session fails the check even if its 16-bit tag
+// is the same by chance. With encryption, the key of the AEAD has the same effect.
 class SessionSeal {
  public:
   SessionSeal() = default;  // for HELLO packets
   SessionSeal(std::uint64_t sender_epoch, std::uint64_t receiver_epoch);
 
   std::uint16_t tag() const { return tag_; }
-  // Fills the trailer of a packet. Header and frames are already in front of it.
+  // Writes the trailer of a packet that already has its header and frames.
   void close(MutableBytes packet) const;
-  // Whether the trailer matches.
+  // Whether the trailer is correct.
   bool verify(ConstBytes packet) const;
 
  private:
@@ -70,7 +70,7 @@ class SessionSeal {
   std::uint16_t tag_ = 0;
 };
 
-// The packet without header and trailer. `packet` has passed parse_header().
+// The frames of a packet, without header and trailer. `packet` must have passed parse_header().
 inline ConstBytes frames_of(ConstBytes packet) {
   return packet.subspan(kHeaderSize, packet.size() - kHeaderSize - kTrailerSize);
 }

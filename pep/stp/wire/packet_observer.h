@@ -1,5 +1,5 @@
-// Sees the packets of a session before they are encrypted and after they are decrypted. It is for
-// tools that show what two gateways send each other.
+// Gets the packets of a session before encryption and after decryption. Tools use it to show what
+// two gateways send to each other.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@ class PacketObserver {
  public:
   enum class Way : std::uint8_t { kSent, kReceived };
   virtual ~PacketObserver() = default;
-  // `header`: kHeaderSize bytes. `rest`: the frames, without checksum or tag. A HELLO is never
-  // encrypted; its `rest` is all that stands behind the header.
+  // `header` has kHeaderSize bytes. `rest` holds the frames, without checksum or tag. A HELLO is
+  // never encrypted, so its `rest` is everything after the header.
   virtual void see(Way way, ConstBytes header, ConstBytes rest) = 0;
 };
 

@@ -1,5 +1,5 @@
-// Variable-length integers (RFC 9000 section 16): the two top bits of the first byte give the
-// length, 1, 2, 4 or 8 bytes; the rest is the value, big-endian, up to 2^62 - 1.
+// Variable-length integers (RFC 9000 section 16). The two top bits of the first byte give the
+// length: 1, 2, 4 or 8 bytes. The other bits are the value, big-endian, up to 2^62 - 1.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,7 @@ namespace satrelay::stp {
 inline constexpr std::uint64_t kMaxVarint = (std::uint64_t{1} << 62) - 1;
 inline constexpr std::size_t kMaxVarintSize = 8;
 
-// Makes the reader fail, as if the packet ended early. Parsers call it for values that make no
-// sense.
+// Makes the reader fail as if the packet had ended early. Parsers call it for impossible values.
 inline void fail(ByteReader& in) { in.bytes(in.remaining() + 1); }
 
 constexpr std::size_t varint_size(std::uint64_t value) {
@@ -23,7 +22,8 @@ constexpr std::size_t varint_size(std::uint64_t value) {
   return 8;
 }
 
-// The caller has checked that there is room. Returns the place behind the integer.
+// Writes the integer to `out`, which must have enough space. Returns the position after the
+// integer.
 inline std::byte* store_varint(std::byte* out, std::uint64_t value) {
   const std::size_t size = varint_size(value);
   switch (size) {
