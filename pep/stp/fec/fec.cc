@@ -61,7 +61,7 @@ std::span<const Range> Fec::repairable(Instant then) {
   const std::span<const Range> flights = repairable_flights = sender.history().repairable(then);
   repairable_prompt = prompt.repairable(then);
   if (!repairable_prompt) return flights;
-  // Prompt packets have numbers among those of the flights, so the ranges may overlap.
+  // The numbers of prompt packets lie between those of flights, so the ranges may overlap.
   Range whole = *repairable_prompt;
   all_repairable.clear();
   bool is_in = false;

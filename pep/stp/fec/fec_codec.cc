@@ -10,7 +10,7 @@
 namespace satrelay::stp {
 namespace {
 
-// ISA-L only reads where we pass const bytes, but its signatures predate const.
+// ISA-L only reads the bytes that are const here, but its signatures predate const.
 unsigned char* raw(const std::byte* bytes) {
   return const_cast<unsigned char*>(reinterpret_cast<const unsigned char*>(bytes));
 }
@@ -31,7 +31,7 @@ const FecCodec::Tables& FecCodec::tables() {
 
 FecCodec::FecCodec() : tables_(tables().bytes.data()) {}
 
-// A 32-bit hash: each input bit changes about half of the output bits.
+// A 32-bit hash in which each input bit changes about half of the output bits.
 std::uint8_t FecCodec::coefficient(std::uint16_t row, std::uint16_t index) {
   std::uint32_t x = (std::uint32_t{row} << 16) | index;
   x ^= x >> 16;

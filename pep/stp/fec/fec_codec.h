@@ -1,8 +1,8 @@
-// A random linear code over GF(2^8), as in RFC 8681. A repair is the sum of its packets' symbols,
-// each times a coefficient. A hash of the repair's row and the packet's index gives the
-// coefficient. Unlike with Reed-Solomon codes, such a sum may begin and end anywhere, and cover any
-// number of packets. k repairs give back k packets but for one time in 255, k + 1 repairs nearly
-// always. Only this file uses ISA-L's erasure code.
+// A random linear code over GF(2^8), as in RFC 8681. A repair is the sum of the symbols of its
+// packets, each multiplied by a coefficient. The coefficient is a hash of the repair's row and the
+// packet's index. Unlike in Reed-Solomon codes, such a sum may begin and end anywhere, and cover
+// any number of packets. k repairs recover k packets except in one of 255 cases, and k + 1 repairs
+// nearly always do. Only this file uses the erasure code of ISA-L.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@ namespace satrelay::stp {
 
 class FecCodec {
  public:
-  // Symbols are padded with zeros to whole units of this. Unit: bytes.
+  // Symbols are padded with zeros to a multiple of this size, in bytes.
   static constexpr std::size_t kUnit = 64;
   static constexpr std::size_t padded(std::size_t size) {
     return (size + kUnit - 1) / kUnit * kUnit;
@@ -29,19 +29,20 @@ class FecCodec {
   static std::uint8_t inverse(std::uint8_t value);
   static std::uint8_t product(std::uint8_t a, std::uint8_t b);
 
-  // Adds `factor` times `symbol`, which is padded, to `sum`. The same call again subtracts it.
+  // Adds `factor` times `symbol` to `sum`. The symbol must be padded. A second call with the same
+  // arguments subtracts the symbol.
   void add(std::uint8_t factor, ConstBytes symbol, std::byte* sum) const;
-  // The same for several sums at once, those of rows first_row, first_row + 1, ...
+  // Adds the symbol to several sums at once: those of the rows first_row, first_row + 1, ...
   void add(std::uint16_t index, ConstBytes symbol, std::uint16_t first_row,
            std::span<std::byte* const> sums) const;
 
  private:
-  static constexpr std::size_t kTable = 32;  // size of ISA-L's table for one coefficient, bytes
+  static constexpr std::size_t kTable = 32;  // size of ISA-L's table for one coefficient, in bytes
   struct Tables {
     Tables();
     alignas(64) std::array<std::uint8_t, 256 * kTable> bytes;
   };
-  static const Tables& tables();  // all objects share them
+  static const Tables& tables();  // shared by all objects
   const std::uint8_t* tables_;
 };
 

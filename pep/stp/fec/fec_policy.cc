@@ -6,16 +6,17 @@
 namespace satrelay::stp {
 namespace {
 
-// The least number, up to `most`, that the losses exceed with a chance of at most `residual`. Runs
-// of losses begin at random and have geometric lengths. That is a compound Poisson distribution,
-// called Polya-Aeppli (N. L. Johnson et al., Univariate Discrete Distributions, 2005, section 9.7).
+// The smallest number, up to `most`, that the losses exceed with a chance of at most `residual`.
+// Runs of losses begin at random, and have geometric lengths. Their sum has a compound Poisson
+// distribution, called Polya-Aeppli (N. L. Johnson et al., Univariate Discrete Distributions, 2005,
+// section 9.7).
 std::size_t quantile(double packets, double loss, double run, double residual, std::size_t most) {
   const double runs = packets * loss / run;
-  // The result is far beyond `most`, and exp() would underflow.
+  // The result would be far above `most`, and exp() would underflow.
   if (packets * loss > 2 * static_cast<double>(most)) return most;
   const double more = 1 - 1 / run;  // the chance that a run continues
   double before = 0;
-  double term = std::exp(-runs);  // no loss
+  double term = std::exp(-runs);  // the chance of no loss
   double sum = term;
   for (std::size_t k = 1; k <= most; ++k) {
     if (1 - sum <= residual) return k - 1;
@@ -54,7 +55,7 @@ std::size_t FecPolicy::repairs_for(std::size_t sources) const {
   const double run = std::min(run_, packets);
   const double share = packets / 2 + kLeastShare + std::min(packets / 4, kShareOfRun * (run - 1));
   const std::size_t most = std::min(kMostRepairs + 1, static_cast<std::size_t>(share));
-  // Repairs may be lost too.
+  // Repairs may be lost, too.
   std::size_t repairs = 0;
   for (int i = 0; i < 3; ++i) {
     repairs = quantile(packets + static_cast<double>(repairs), loss, run, residual(run), most);

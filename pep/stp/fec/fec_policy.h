@@ -1,5 +1,6 @@
-// How many repairs a window of packets deserves: from what the path has lost lately, in which runs,
-// and a prior for a path without measurements. This class does not know windows or frames.
+// Decides how many repairs a window of packets gets. The decision depends on how much the path has
+// recently lost, on the length of its runs of losses, and on a prior for a path without
+// measurements. This class does not know windows or frames.
 #pragma once
 
 #include <algorithm>
@@ -14,62 +15,62 @@ namespace satrelay::stp {
 
 class FecPolicy {
  public:
-  static constexpr std::size_t kMostRepairs = 160;  // of one window
-  // The chance that a window loses more packets than it has repairs, if losses come one by one.
-  // Four windows make up the flight at 50 Mbit/s.
+  static constexpr std::size_t kMostRepairs = 160;  // per window
+  // The chance that a window loses more packets than it has repairs, if losses are independent. At
+  // 50 Mbit/s, a flight consists of four windows.
   static constexpr double kResidual = 2.5e-4;
-  // The same if a run has so many packets on the mean, up to ten. In runs each further repair
-  // lowers the chance by less, and costs the same time.
+  // The same chance if runs of losses have `run` packets on average. Runs count up to ten packets.
+  // In runs each further repair lowers the chance by less, and costs the same time.
   static double residual(double run) {
     const double counted = std::min(run, 10.0);
     return kResidual * counted * std::sqrt(counted);
   }
 
-  // From reports: packets that arrived, and packets that the path lost, repaired or not.
+  // Counts reported packets: packets that arrived, and packets that the path lost, repaired or not.
   void on_report(std::uint64_t delivered, std::uint64_t lost);
-  // So many of the lost packets were not lost by the path.
+  // `packets` of the lost packets were not lost on the path.
   void on_excused(std::uint64_t packets) {
     losses_ = std::max(0.0, losses_ - static_cast<double>(packets));
   }
-  // The mean length of a run of losses in packets, at least 1.
+  // Sets the mean length of runs of losses in packets, at least 1.
   void set_run_length(double packets) { run_ = packets; }
 
-  // Reports have covered more than a few packets.
+  // Whether reports have covered more than a few packets.
   bool is_measured() const { return packets_ >= kPriorPackets; }
-  // Enough packets were seen, and none of them was lost.
+  // Whether enough packets were reported, and none of them was lost.
   bool is_clean() const { return packets_ >= kEnough && losses_ < 0.5; }
   double loss() const { return (losses_ + kPriorLosses) / (packets_ + kPriorPackets); }
-  // The upper 95% confidence bound of the loss: a beta posterior, taken as normal. Packets that are
-  // lost in runs carry less information each.
+  // The upper 95% confidence bound of the loss. The beta posterior is approximated by a normal
+  // distribution. If packets are lost in runs, each packet carries less information.
   double loss_bound() const;
-  // Repairs for `sources` packets, so that the chance that more packets of both together are lost
-  // is below residual(). Limited to a share of the packets. kMostRepairs + 1: the window is too
-  // long.
+  // The number of repairs for `sources` packets that keeps the chance of more losses, among packets
+  // and repairs together, below residual(). It is limited to a share of the packets. kMostRepairs +
+  // 1: the window is too long.
   std::size_t repairs_for(std::size_t sources) const;
-  // The most packets, up to `most`, for which so many repairs are enough.
+  // The largest number of packets, up to `most`, for which `repairs` are enough.
   std::size_t sources_for(std::size_t repairs, std::size_t most) const;
 
-  // So many of the first bytes of a stream are protected in any case, since the stream may end with
-  // them.
+  // This number of bytes at the start of a stream is always protected, since the stream may end
+  // with them.
   static constexpr std::uint64_t kLeastShortFlow = 128 * 1024;
-  // Repairs wait for the bytes of a short flow only while its stream has sent less than this.
+  // Repairs wait for the bytes of a short flow only until its stream has sent this number of bytes.
   static constexpr std::uint64_t kMostShortFlow = 1280 * 1024;
   void clear() { *this = {}; }
 
  private:
-  // A window gets at most these repairs: half its packets, kLeastShare more, and kShareOfRun for
-  // each packet of a mean run beyond the first. That last part is limited to a quarter of its
-  // packets.
+  // A window gets at most these repairs: half the number of its packets, plus kLeastShare, plus
+  // kShareOfRun for each packet of a mean run beyond the first. The last part is limited to a
+  // quarter of the number of packets.
   static constexpr double kLeastShare = 6;
   static constexpr double kShareOfRun = 4;
-  static constexpr double kWindow = 10'000;  // number of packets that count
+  static constexpr double kWindow = 10'000;  // number of packets in the average
   static constexpr double kEnough = 1'000;
-  // The prior: a loss of one in a hundred, with the weight of a hundred packets.
+  // The prior: a loss of 1%, with the weight of a hundred packets.
   static constexpr double kPriorPackets = 100;
   static constexpr double kPriorLosses = 1;
-  // Until kPriorPackets were measured, windows longer than kShortWindow get repairs for this loss:
-  // a flow of less than a round trip is over before the first report on it. Short windows do not,
-  // as most flows are short and most paths lose less.
+  // Until kPriorPackets are measured, windows longer than kShortWindow get repairs for this loss,
+  // as a flow of less than a round trip ends before the first report on it. Short windows do not,
+  // as most flows are short, and most paths lose less.
   static constexpr double kUnknownLoss = 0.05;
   static constexpr std::size_t kShortWindow = 64;
 

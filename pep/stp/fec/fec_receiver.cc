@@ -12,10 +12,10 @@ namespace satrelay::stp {
 
 namespace {
 
-// A look at a packet or an unknown takes three nanoseconds, and an addition takes a hundred.
+// The check of one packet or unknown takes three nanoseconds, and an addition takes a hundred.
 constexpr std::size_t kLooksInAnAddition = 32;
 
-// Factors are added and multiplied like symbols.
+// The factors of an equation are added and multiplied like symbols.
 std::byte* raw(std::array<std::uint8_t, FecReceiver::kMostUnknowns>& factors) {
   return reinterpret_cast<std::byte*>(factors.data());
 }
@@ -28,7 +28,7 @@ ConstBytes symbol_of(const std::array<std::uint8_t, FecReceiver::kMostUnknowns>&
 
 FecReceiver::Store::Store(std::size_t kept_count, std::size_t stride)
     : kept(kept_count),
-      // Not initialized: memory that is never used costs nothing.
+      // Not initialized: pages that are never used take no memory.
       kept_symbols(new std::byte[kept_count * stride]),
       equation_symbols(new std::byte[(kMostEquations + 1) * stride]),
       spare(equation_symbols.get() + kMostEquations * stride),
@@ -50,8 +50,8 @@ void FecReceiver::provide(Instant now) {
   if (store_ == nullptr) store_ = std::make_unique<Store>(kept_count_, stride_);
 }
 
-// The lowest index with these 16 bits that is not older than all kept packets. An older packet
-// seems to be new.
+// The lowest unwrapped index with these 16 bits that is not below the kept packets. So an older
+// packet seems to be new.
 FecReceiver::Index FecReceiver::unwrap(std::uint16_t index) const {
   if (newest_ == kNone) return kRound + index;
   const Index oldest = newest_ + 1 - kept_count_;
@@ -65,13 +65,13 @@ void FecReceiver::handle_packet(std::uint16_t index, std::uint64_t number, Const
   provide(now);
   const Index at = unwrap(index);
   if (has(at)) return;
-  // The packet is older than all kept packets, not newer. Keep those.
+  // This packet is older than all kept packets instead of newer. Keep those packets.
   if (newest_ != kNone && at > newest_ && number < newest_number_) return;
   const std::size_t size = write_symbol(kept_symbol(at), number, frames);
   keep(at, number, size);
   if (unknown_count_ == 0) return;
   expire(now);
-  // An equation may have lacked this late packet.
+  // This late packet may be an unknown of an equation.
   const auto* const unknown = std::ranges::find(store_->unknowns, at);
   if (unknown == store_->unknowns.end()) return;
   if (rest_waits_ || budget_.call_is_spent()) {
@@ -89,7 +89,8 @@ void FecReceiver::settle_known(const ReceivedPackets& received) {
   if (store_ == nullptr) return;
   const auto is_kept = [this](Index index) { return index != kNone && has(index); };
   const auto* const known = std::ranges::find_if(store_->unknowns, is_kept);
-  if (known == store_->unknowns.end()) return;  // other packets have taken its place since
+  // The known packets were replaced by newer ones meanwhile.
+  if (known == store_->unknowns.end()) return;
   known_waits_ = true;
   const std::size_t size = kept(*known).size;
   on_known(static_cast<std::size_t>(known - store_->unknowns.begin()),
@@ -106,8 +107,8 @@ void FecReceiver::handle_repair(const RepairFrame& frame, const ReceivedPackets&
     ++counters_.malformed;
     return;
   }
-  // A useless repair is a few octets long, and costs a look at each of its packets. That time is
-  // owed. So a peer that sends only such repairs has no time left.
+  // A useless repair may have only a few octets, but each of its packets must be checked. The time
+  // for that is counted. So a peer that sends only such repairs uses up its time.
   if (!budget_.has_time(now)) {
     ++counters_.overload;
     return;
@@ -147,7 +148,7 @@ FecReceiver::Missing FecReceiver::missing_of(Index first, std::size_t count) con
   for (Index at = first; at < first + count && missing.packets <= kMostEquations; ++at) {
     if (!has(at)) ++missing.packets;
   }
-  // The store keeps no packet that is still unknown, unless it has just come (settle_known()).
+  // An unknown packet is not in the store, unless it has just arrived (settle_known()).
   const auto is_among = [=, this](Index unknown) {
     return unknown >= first && unknown < first + count && !has(unknown);
   };
@@ -252,7 +253,7 @@ void FecReceiver::on_known(std::size_t column, ConstBytes symbol) {
 }
 
 void FecReceiver::give_back(const ReceivedPackets& received) {
-  budget_.spend(equation_count_);  // looking takes time, too
+  budget_.spend(equation_count_);  // the search takes time, too
   for (std::size_t i = equation_count_; i-- > 0;) {
     Equation& equation = store_->equations[i];
     const auto others = std::ranges::count(equation.factors, 0);
@@ -260,7 +261,7 @@ void FecReceiver::give_back(const ReceivedPackets& received) {
   }
 }
 
-// The equation has one unknown left.
+// Recovers the only unknown of the equation.
 void FecReceiver::give_back(Equation& equation, const ReceivedPackets& received) {
   const Index index = std::exchange(store_->unknowns[equation.pivot], kNone);
   --unknown_count_;
@@ -277,17 +278,17 @@ void FecReceiver::give_back(Equation& equation, const ReceivedPackets& received)
     keep(index, number, size);
   }
   if (received.is_missing(number)) {
-    // Nothing overwrites these bytes before the next call.
+    // These bytes are not overwritten before the next call.
     store_->repaired[repaired_count_++] = {number,
                                            ConstBytes(equation.symbol + kSymbolHeaderSize, length)};
     ++counters_.used;
   } else {
-    ++counters_.wasted;  // the packet was sent again meanwhile
+    ++counters_.wasted;  // the packet was retransmitted meanwhile
   }
   drop(equation);
 }
 
-// The last equation takes its place.
+// Removes the equation. The last equation takes its slot.
 void FecReceiver::drop(Equation& equation) {
   --equation_count_;
   std::swap(equation, store_->equations[equation_count_]);

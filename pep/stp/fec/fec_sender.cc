@@ -20,8 +20,9 @@ std::size_t FecSender::repairs_for(const Window& window, std::size_t sources) co
   return std::max<std::size_t>(policy_.repairs_for(sources), window.purpose.opens ? 1 : 0);
 }
 
-// The window gets at most `most_repairs`. If these are not enough for all packets, it gets an equal
-// part of them: equal windows need fewer repairs than long ones and a short one.
+// Divides the expected packets between windows. If `most_repairs` are not enough for all packets,
+// the window gets an equal part of them: equal windows need fewer repairs than long windows and a
+// short one.
 void FecSender::divide(Window& window, std::size_t packets, std::size_t most_repairs) const {
   const auto part = [packets](std::size_t longest) {
     const std::size_t windows = (packets + longest - 1) / longest;
@@ -34,9 +35,9 @@ void FecSender::divide(Window& window, std::size_t packets, std::size_t most_rep
   window.repairs = std::min(most_repairs, repairs_for(window, window.most_sources));
 }
 
-// Takes the time for all sums of a window when it begins, so that none lacks in the middle. If
-// there is too little time, the window becomes shorter. Without time even for a short one it gets
-// few repairs.
+// Takes the time for all sums of a window when it begins, so that the time does not run out in the
+// middle. If there is too little time, the window becomes shorter. If there is not even time for a
+// short window, it gets few repairs.
 void FecSender::take_time(Window& window, Instant now) {
   while (window.repairs > kFewRepairs) {
     window.additions = window.repairs * window.most_sources;
@@ -58,8 +59,8 @@ void FecSender::give_time_back(Window& window) {
 
 void FecSender::open(std::uint64_t number, const Purpose& purpose, const Plan& plan, Instant now) {
   SATRELAY_CHECK(count_ < kWindows);
-  if (count_ == 0) first_ = 0;  // reuses memory that was used before
-  // Not initialized: memory that is never used costs nothing.
+  if (count_ == 0) first_ = 0;  // use the memory again that was used first
+  // Not initialized: pages that are never used take no memory.
   if (!sums_) sums_.reset(new std::byte[kWindows * FecPolicy::kMostRepairs * stride_]);
   ++count_;
   has_open_ = true;
@@ -79,7 +80,7 @@ void FecSender::open(std::uint64_t number, const Purpose& purpose, const Plan& p
 void FecSender::add(std::uint64_t number, ConstBytes frames, const Purpose& purpose,
                     const Plan& plan, Instant now) {
   SATRELAY_CHECK(kSymbolHeaderSize + frames.size() <= stride_);
-  // A window that began without repairs, or has sent all of them, has none for an OPEN.
+  // If the window began without repairs, or has sent all of them, it has no repair for an OPEN.
   if (has_open_ && purpose.opens && open_window().repairs == open_window().sent) {
     close(number, now);
   }
@@ -126,7 +127,7 @@ void FecSender::close(std::uint64_t next_number, Instant now) {
   pending_ += window.repairs - window.sent;
 }
 
-// How long to wait for another packet before the window ends. Bulk leaves between the packets of a
+// How long to wait for another packet before the window ends. Bulk is sent between the packets of a
 // window, and is not covered.
 Duration FecSender::lull(const Window& window, Waiting waiting) {
   if (waiting == Waiting::kNothing) return kLull;
@@ -164,8 +165,8 @@ std::size_t FecSender::advance(Waiting waiting, std::uint64_t next_number, Durat
                                Instant now) {
   if (now >= close_at(waiting, round_trip)) close(next_number, now);
   std::size_t dropped = 0;
-  // A report on the packets arrives before a repair could, or the receiver has forgotten the
-  // packets.
+  // Drop the repairs of a window if a report on its packets arrives before a repair could, or if
+  // the receiver no longer keeps these packets.
   while (front_is_closed() && (now >= front().closed + round_trip || next_is_out_of_reach())) {
     dropped += drop_next();
   }
@@ -181,7 +182,7 @@ bool FecSender::is_early_due() const {
              static_cast<double>(window.sent + 1);
 }
 
-// The packets behind a window must not push it out of reach before its repairs are there.
+// Limited, as the receiver must still keep the packets of the window when its repairs arrive.
 std::size_t FecSender::courtesy() const {
   return std::min(kCourtesy, (kReach - front().sources) / 2);
 }
@@ -191,7 +192,7 @@ std::size_t FecSender::spread() const {
   return over / (front().repairs + 1);
 }
 
-// Whether enough packets have left before the next repair, or no room for another window is left.
+// Whether enough packets were sent before the next repair, or there is no slot for another window.
 bool FecSender::is_behind_others(std::uint64_t next_number) const {
   return count_ == kWindows || (next_number >= front().closed_before + courtesy() &&
                                 next_number - last_repair_number_ > spread());
@@ -243,7 +244,8 @@ bool FecSender::write(ByteWriter& out, std::uint64_t own_number, Instant now) {
   last_repair_number_ = own_number;
   if (!front_is_closed()) return true;
   --pending_;
-  // The repairs of a long window need no gaps: they are enough to survive a burst of losses.
+  // The repairs of a long window need no gaps: there are enough of them to survive a burst of
+  // losses.
   const bool is_long = window.sources > kSmallWindow;
   next_on_idle_ =
       is_long ? now : now + std::min(kGap, kSpread / static_cast<std::int64_t>(pending_ + 1));

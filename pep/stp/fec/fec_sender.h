@@ -1,22 +1,22 @@
-// The sending half of the code of flights. It sums up protected packets in windows as they leave,
-// keeps only the repairs of each window, and says when these may leave.
+// The sending half of the code of flights. It adds up protected packets in windows when they are
+// sent, keeps only the repairs of each window, and decides when these may be sent.
 //
-// A window has as many packets as were expected when it began, or as its repairs are enough for. It
-// ends with these packets, when nothing has followed for a while, or after a round trip, when
-// reports cover its first packets. Its repairs may leave while it is open: each stands for the
-// packets sent until then.
+// A window has as many packets as were expected when it began, but not more than its repairs are
+// enough for. It ends with the last of these packets, or when nothing has followed for a while, or
+// after a round trip, when reports cover its first packets. Its repairs may be sent while it is
+// open: each covers the packets sent until then.
 //
-// In a window of last flights, repairs leave early, about as often as a packet is lost. So early
-// losses are repaired early, and the bytes behind them at the far side go on to the host. The other
-// repairs of the window follow at once when it has ended, before the next window has as many
-// packets as the receiver keeps.
+// In a window with last flights, repairs are sent early, about as often as a packet is lost. So
+// early losses are repaired early, and the far gateway can pass the bytes after them to the host.
+// The other repairs of this window follow as soon as it has ended, because the next window may have
+// as many packets as the receiver keeps.
 //
 // The repairs of other windows use idle capacity first. They are spread over milliseconds, because
-// losses come in bursts. While bytes of short flows wait, the repairs of all ended windows stay
-// behind for up to 1,024 packets. A flow that is over by then has lost no time to them. A flow that
-// has become bulk by then never pays for them. In the same way, repairs stay behind further bytes
-// of their own stream while it is unknown whether that ends. Among other bulk they leave as one in
-// eight packets.
+// losses occur in bursts. While bytes of short flows wait, the repairs of all ended windows wait
+// for up to 1,024 further packets. If a short flow has ended by then, the repairs have not delayed
+// it. If it has become bulk by then, its repairs are never sent. In the same way, repairs wait for
+// further bytes of their own stream while it is unknown whether the stream ends. While other bulk
+// waits, one in eight packets is a repair.
 #pragma once
 
 #include <array>
@@ -41,119 +41,128 @@ namespace satrelay::stp {
 
 class FecSender {
  public:
-  // The number of packets of the code that a receiver keeps. No repair can give back older ones.
+  // The number of packets of the code that a receiver keeps. No repair can recover older packets.
   static constexpr std::size_t kReach = 4096;
-  // Memory is allocated for the first window, and freed after so long without one.
+  // Memory is allocated for the first window, and freed after this time without a window.
   static constexpr Duration kIdle = Duration::seconds(30);
-  // Other bytes that wait for the carrier.
+  // The other bytes that wait for the carrier.
   enum class Waiting : std::uint8_t {
     kNothing,
-    kOwn,    // bytes of the next repair's own stream
-    kBulk,   // bytes of other streams of its class
+    kOwn,    // bytes of the stream of the next repair
+    kBulk,   // bytes of other streams in the class of the next repair
     kOther,  // bytes of another class, or of prompt flows
     kShort,  // bytes of short flows
   };
 
-  // The stream that a window is sent for.
+  // The stream for which a window is sent.
   struct Purpose {
-    std::uint32_t stream = 0;  // of the last packet, or of the last one in a last flight
+    // The stream of the last packet, or of the last packet that belongs to a last flight.
+    std::uint32_t stream = 0;
     std::uint16_t generation = 0;
     schedule::ClassId stream_class = 0;
     bool has_stream = false;
-    bool opens = false;  // an OPEN is in it
-    bool ends = false;   // part of it is the last flight of its stream
+    bool opens = false;  // the window contains an OPEN
+    bool ends = false;   // a part of the window is the last flight of its stream
     void merge(const Purpose& other) {
       const bool were_opens = opens || other.opens;
       if (!ends || other.ends) *this = other;
       opens = were_opens;
     }
   };
-  // Sizes for a window that begins.
+  // Sizes for a new window.
   struct Plan {
-    std::size_t packets = 0;  // expected in this window and those behind it; 0: unknown
-    std::size_t repairs = 0;  // the most that there is time for
+    // Number of packets expected in this window and the next ones; 0: unknown.
+    std::size_t packets = 0;
+    std::size_t repairs = 0;  // most repairs for which there is time
   };
 
-  // `codec`, `policy` and `time`, which pays for the sums, outlive this object. No datagram is
-  // larger than `max_datagram`.
+  // `codec`, `policy` and `time` must outlive this object. `time` pays for the sums. `max_datagram`
+  // is the size of the largest datagram.
   FecSender(const FecCodec& codec, const FecPolicy& policy, PartOfTime& time,
             std::size_t max_datagram);
 
-  // Whether one more packet can be protected, and the frame that it begins with.
+  // has_room(): whether one more packet can be protected. next_frame(): the frame with which that
+  // packet begins.
   bool has_room() const { return has_open_ || count_ < kWindows; }
   CodedFrame next_frame() const { return {FecCode::kFlight, next_index_}; }
-  // A packet leaves with `frames` behind next_frame(). Numbers ascend. Requires has_room().
+  // Adds a packet that is sent with `frames` after next_frame(). Packet numbers must ascend, and
+  // has_room() must hold.
   void add(std::uint64_t number, ConstBytes frames, const Purpose& purpose, const Plan& plan,
            Instant now);
-  // Ends windows when they are due, and drops repairs that are of no use any more. Returns how many
-  // it dropped.
+  // Ends windows when they are due, and drops useless repairs. Returns how many repairs were
+  // dropped.
   std::size_t advance(Waiting waiting, std::uint64_t next_number, Duration round_trip, Instant now);
 
-  // No window is open and no repair is left, so no repair can become ready by time.
+  // Whether no window is open and no repair is left, so that time alone makes no repair ready.
   bool rests() const { return count_ == 0; }
-  // Whether a repair may leave as packet `next_number`.
+  // Whether a repair may be sent as packet `next_number`.
   bool ready(Waiting waiting, std::uint64_t next_number, Instant now) const;
-  // When a repair may leave, if nothing else is sent; `now` if it may leave at once.
+  // When a repair may be sent if nothing else is sent; `now` if it may be sent at once.
   Instant next_repair(Waiting waiting, std::uint64_t next_number, Instant now) const;
-  // When advance() has something to do.
+  // When advance() will have something to do.
   Instant next_timeout(Waiting waiting, Duration round_trip) const;
-  // When advance() frees the memory, if no packet is added.
+  // When advance() will free the memory, if no packet is added.
   Instant idle_at() const { return sums_ && count_ == 0 ? last_used_ + kIdle : Instant::never(); }
-  // The purpose of the window that the next repair belongs to. There is one if ready().
+  // The purpose of the window of the next repair. Only valid if ready().
   const Purpose& next_purpose() const { return front().purpose; }
-  // The receiver no longer keeps the packets of that window.
+  // Whether the receiver no longer keeps all packets of that window.
   bool next_is_out_of_reach() const {
     return static_cast<std::uint16_t>(next_index_ - front().first_index) > kReach;
   }
-  // The size of that repair's frame. Unit: bytes.
+  // The size of the next repair's frame in bytes.
   std::size_t next_size() const { return kRepairHeaderSize + front().size; }
-  // Drops the remaining repairs of that window. Returns how many.
+  // Drops the remaining repairs of that window. Returns their number.
   std::size_t drop_next();
-  // Writes a REPAIR frame for packet `own_number`; false if it does not fit into `out`.
+  // Writes a REPAIR frame into the packet `own_number`. Returns false if it does not fit into
+  // `out`.
   bool write(ByteWriter& out, std::uint64_t own_number, Instant now);
 
   RepairHistory& history() { return history_; }
   bool holds_memory() const { return sums_ != nullptr; }
-  // Windows that got few repairs, as there was no time to sum up more.
+  // Number of windows with few repairs, as there was no time to add up more.
   std::uint64_t starved() const { return starved_; }
   void clear();
 
  private:
   static constexpr std::size_t kWindows = 16;
-  static constexpr std::size_t kSmallWindow = 64;  // packets of a window if their number is unknown
+  // Packets in a window if the expected number is unknown.
+  static constexpr std::size_t kSmallWindow = 64;
   static constexpr Duration kLull = Duration::milliseconds(2);
   static constexpr Duration kLongestLull = Duration::milliseconds(100);
-  // Before bulk, a lull is as long as so many packets.
+  // While bulk waits, a lull is the time of this number of packets.
   static constexpr std::int64_t kGapsOfLull = 8;
-  static constexpr std::size_t kShare = 8;       // one repair to so many packets, while others wait
-  static constexpr std::size_t kFewRepairs = 6;  // of a window; they take no time worth counting
-  // Repairs leave early as often as packets are lost on the mean, times this. Without the factor,
-  // losses above the mean would wait for the end of the window every other time.
+  // One repair for this number of packets, while other bytes wait.
+  static constexpr std::size_t kShare = 8;
+  // Repairs per window; they need so little time that it is not counted.
+  static constexpr std::size_t kFewRepairs = 6;
+  // Early repairs are sent as often as packets are lost on average, times this factor. Without it,
+  // losses above the average would wait for the end of the window every other time.
   static constexpr double kEarly = 1.3;
-  // Packets of short flows that leave before repairs.
+  // Number of packets of short flows that are sent before repairs.
   static constexpr std::size_t kCourtesy = 1024;
   static constexpr Duration kGap = Duration::milliseconds(1);
   static constexpr Duration kSpread = Duration::milliseconds(6);
 
   struct Window {
     std::uint64_t first = 0;        // number of the first packet
-    std::uint64_t end = 0;          // number behind the last packet
-    std::uint16_t first_index = 0;  // its index in the code
+    std::uint64_t end = 0;          // number after the last packet
+    std::uint16_t first_index = 0;  // index of the first packet in the code
     std::uint16_t first_row = 0;
     std::size_t sources = 0;
     std::size_t most_sources = 0;
-    std::size_t size = 0;   // of the longest symbol
-    std::size_t begun = 0;  // written bytes of each sum
-    // Summed up while the window is open; the rest leaves once it is closed.
+    std::size_t size = 0;   // size of the longest symbol in bytes
+    std::size_t begun = 0;  // initialized bytes of each sum
+    // Repairs that are added up while the window is open; those not sent by then are sent when it
+    // is closed.
     std::size_t repairs = 0;
     std::size_t sent = 0;
-    std::size_t additions = 0;  // additions that time was taken for
-    bool is_full = false;       // it ended with its last expected packet
+    std::size_t additions = 0;  // additions for which time was taken
+    bool is_full = false;       // the window ended with its last expected packet
     Purpose purpose;
     Instant opened;
     Instant last_added;
     Instant closed;
-    std::uint64_t closed_before = 0;  // the next packet number when it closed
+    std::uint64_t closed_before = 0;  // the next packet number when the window was closed
   };
 
   Window& window(std::size_t i) { return windows_[(first_ + i) % kWindows]; }
@@ -165,12 +174,12 @@ class FecSender {
     const auto slot = static_cast<std::size_t>(&window - windows_.data());
     return sums_.get() + (slot * FecPolicy::kMostRepairs + row) * stride_;
   }
-  // Packets of short flows that leave before repairs of the first window, which has ended: after
-  // its last packet, and between two of its repairs.
+  // How many packets of short flows are sent before repairs of the first window, if it has ended.
+  // courtesy(): after its last packet. spread(): between two of its repairs.
   std::size_t courtesy() const;
   std::size_t spread() const;
   bool is_behind_others(std::uint64_t next_number) const;
-  // The only window is open, and one of its repairs is due.
+  // Whether the only window is open, and one of its early repairs is due.
   bool is_early_due() const;
   std::size_t repairs_for(const Window& window, std::size_t sources) const;
   void take_time(Window& window, Instant now);
@@ -187,7 +196,7 @@ class FecSender {
   PartOfTime& time_;
   std::uint64_t starved_ = 0;
   std::size_t stride_;
-  std::unique_ptr<std::byte[]> sums_;  // allocated with the first window, freed when idle
+  std::unique_ptr<std::byte[]> sums_;  // allocated for the first window, freed when idle
   SourceSymbol source_;
   std::array<Window, kWindows> windows_;  // a ring; the newest may be open
   std::size_t first_ = 0;
@@ -195,7 +204,7 @@ class FecSender {
   bool has_open_ = false;
   std::uint16_t next_index_ = 0;
   std::uint16_t next_row_ = 0;
-  std::size_t pending_ = 0;  // repairs of closed windows
+  std::size_t pending_ = 0;  // number of unsent repairs in closed windows
   Instant last_used_;
   std::uint64_t last_repair_number_ = 0;
   Instant next_on_idle_ = Instant::from_nanoseconds(0);

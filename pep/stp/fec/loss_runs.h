@@ -1,5 +1,5 @@
 // The lengths of runs in which a path loses packets, as the peer's reports first show them. Later
-// reports count packets that were repaired soon after as received.
+// reports count packets as received that were repaired soon afterwards.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ class LossRuns {
                         [this](std::uint64_t begin, std::uint64_t end) {
                           begin = std::max(begin, seen_);
                           if (begin >= end || end - begin >= kOutage) return;
-                          // A run that goes on was counted when it began.
+                          // A run that continues was already counted when it began.
                           if (begin != run_end_) ++runs_;
                           run_end_ = end;
                           packets_ += static_cast<double>(end - begin);
@@ -28,10 +28,9 @@ class LossRuns {
       runs_ /= 2;
     }
   }
-  // The mean length of a run in packets, at least 1. While nothing is known, one run of one packet
-  // counts.
+  // The mean length of a run in packets, at least 1. At first, one run of one packet is assumed.
   double mean() const { return std::max(1.0, (packets_ + 1) / (runs_ + 1)); }
-  // Forgets all runs. No packet below `number` counts any more.
+  // Forgets all runs. Packets below `number` do not count any more.
   void forget_below(std::uint64_t number) {
     clear();
     seen_ = number;
@@ -39,8 +38,8 @@ class LossRuns {
   void clear() { *this = {}; }
 
  private:
-  static constexpr double kWindow = 200;  // number of runs that count
-  // Unit: packets. Such a run is an outage, and does not count.
+  static constexpr double kWindow = 200;  // number of runs in the average
+  // A run of this number of packets or more is an outage, and does not count.
   static constexpr std::uint64_t kOutage = 64;
   std::uint64_t seen_ = 0;
   std::uint64_t run_end_ = ~std::uint64_t{0};

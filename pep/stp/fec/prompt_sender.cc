@@ -23,8 +23,8 @@ void PromptSender::add(std::uint64_t number, ConstBytes frames, double share, In
   const std::size_t size = source_.assign(number, frames);
   for (std::size_t slot = 0; slot < kSums; ++slot) {
     Sum& sum = sums_[slot];
-    // This sum was not sent as a repair for very long. Its first packets have long arrived, so it
-    // begins anew.
+    // This sum was not sent as a repair for very long. Its first packets have long arrived, so the
+    // sum begins again.
     if (sum.count == kLongest) begin(sum);
     if (sum.count++ == 0) sum.first_number = number;
     sum.size = std::max(sum.size, size);
@@ -46,7 +46,7 @@ void PromptSender::grow_allowance(Instant now) {
   const Duration passed = std::min(now - allowed_until_, Duration::seconds(10));
   allowance_ += kAllowance * passed.to_seconds();
   allowed_until_ = now;
-  // The allowance pays for one repair after a lull. A flow without lulls needs no more.
+  // The allowance pays for one repair after a lull. The rest is added to the earnings of the flow.
   const double spare = std::max(0.0, allowance_ - kKept);
   allowance_ -= spare;
   earned_ = std::min(earned_ + spare, kMostEarned);
@@ -56,8 +56,8 @@ Instant PromptSender::due() const {
   if (is_covered_) return Instant::never();
   const auto cost = static_cast<double>(kRepairHeaderSize + sums_[oldest_].size);
   if (earned_ >= cost) return last_added_;
-  // The allowance grows until it covers the rest. Packets at the beginning of a burst do not use it
-  // up.
+  // The allowance pays for the missing bytes when it has grown enough, and only after a lull. So
+  // packets at the beginning of a burst do not use it up.
   const double missing = std::max(0.0, cost - earned_ - allowance_);
   const Duration wait =
       Duration::microseconds(static_cast<std::int64_t>(missing / kAllowance * 1e6));

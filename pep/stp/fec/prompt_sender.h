@@ -1,10 +1,10 @@
-// The sending half of the code of prompt flows: a window that slides. Several sums are in progress
-// at a time, begun one after the other. Each repair is the oldest sum, and stands for all packets
-// since that was begun. A new sum begins in its place. So each packet stands in that many repairs,
-// and the next repair to arrive repairs a loss.
+// The sending half of the code of prompt flows: a sliding window. Several sums are in progress at a
+// time, begun one after the other. A repair is the oldest sum, and covers all packets since this
+// sum was begun. A new sum then begins in its slot. So each packet is in as many repairs as there
+// are sums, and the next repair that arrives repairs a loss.
 //
-// A repair leaves when its packets have earned its bytes: a share of their own. After a lull, a
-// repair for the last packets of a burst is paid from a small allowance.
+// A repair is sent when its packets have earned its bytes: a share of their own bytes. After a
+// lull, a small allowance pays for a repair of the last packets of a burst.
 #pragma once
 
 #include <algorithm>
@@ -25,19 +25,19 @@ namespace satrelay::stp {
 
 class PromptSender {
  public:
-  // `codec` outlives this object. No datagram is larger than `max_datagram`.
+  // `codec` must outlive this object. `max_datagram` is the size of the largest datagram.
   PromptSender(const FecCodec& codec, std::size_t max_datagram);
 
   CodedFrame next_frame() const { return {FecCode::kPrompt, next_index_}; }
-  // A packet leaves with `frames` behind next_frame(). `share`: repair bytes for each byte of the
-  // flow.
+  // Adds a packet that is sent with `frames` after next_frame(). `share` is the number of repair
+  // bytes for each byte of the flow.
   void add(std::uint64_t number, ConstBytes frames, double share, Instant now);
 
-  // When a repair is due; never() if none is due before another packet leaves.
+  // When a repair is due; never() if none is due before another packet is sent.
   Instant due() const;
-  // Writes the repair. False if it does not fit; it is dropped then.
+  // Writes the repair that is due. Returns false if it does not fit; then it is dropped.
   bool write(ByteWriter& out, Instant now);
-  // The packets that a repair may still have been on its way for at `then`, when the receiver wrote
+  // The packets for which a repair may still have been in flight at `then`, when the receiver wrote
   // a report.
   std::optional<Range> repairable(Instant then) const {
     if (!any_sent_ || last_repair_ <= then) return std::nullopt;
@@ -48,16 +48,16 @@ class PromptSender {
  private:
   static constexpr std::size_t kSums = 16;
   static constexpr Duration kLull = Duration::milliseconds(10);
-  static constexpr double kAllowance = 1000;  // bytes a second, for repairs after a lull
-  static constexpr double kKept = 1500;  // bytes of the allowance that are kept for the next lull
+  static constexpr double kAllowance = 1000;       // bytes per second, for repairs after a lull
+  static constexpr double kKept = 1500;            // bytes of the allowance kept for the next lull
   static constexpr double kMostEarned = 3 * 1500;  // bytes
-  static constexpr std::size_t kLongest = 1024;    // packets of a sum
+  static constexpr std::size_t kLongest = 1024;    // packets in a sum
 
   struct Sum {
-    std::uint16_t first = 0;  // index of its first packet
-    std::size_t count = 0;    // packets
-    std::size_t size = 0;     // of the longest symbol
-    std::size_t begun = 0;    // written bytes
+    std::uint16_t first = 0;  // index of the first packet
+    std::size_t count = 0;    // number of packets
+    std::size_t size = 0;     // size of the longest symbol in bytes
+    std::size_t begun = 0;    // initialized bytes
     std::uint16_t row = 0;
     std::uint64_t first_number = 0;
   };
@@ -67,7 +67,7 @@ class PromptSender {
 
   const FecCodec& codec_;
   std::size_t stride_;
-  std::unique_ptr<std::byte[]> bytes_;  // allocated with the first packet
+  std::unique_ptr<std::byte[]> bytes_;  // allocated for the first packet
   SourceSymbol source_;
   std::array<Sum, kSums> sums_;
   std::size_t oldest_ = 0;
@@ -76,11 +76,11 @@ class PromptSender {
   double earned_ = 0;     // bytes
   double allowance_ = 0;  // bytes, as of allowed_until_
   Instant allowed_until_;
-  bool is_covered_ = true;  // a repair has left since the last packet
+  bool is_covered_ = true;  // a repair was sent after the last packet
   Instant last_added_;
   bool any_sent_ = false;
   Instant last_repair_;
-  std::uint64_t window_begin_ = 0;  // packet number, as is window_end_
+  std::uint64_t window_begin_ = 0;  // packet number, inclusive; window_end_ is exclusive
   std::uint64_t window_end_ = 0;
 };
 

@@ -1,5 +1,5 @@
-// Received repairs that wait for the next call. A repair over a whole window with many missing
-// packets takes up to half a millisecond, and a port may deliver many repairs at once.
+// Received repairs that wait for the next call. A repair for a whole window with many missing
+// packets takes up to half a millisecond, and many repairs may arrive at once.
 #pragma once
 
 #include <cstddef>
@@ -14,17 +14,17 @@ class RepairBacklog {
  public:
   static constexpr std::size_t kMost = 64;
 
-  // No symbol is longer than `longest`. Each place allocates once, at its first use, until
-  // release_memory().
+  // `longest` is the size of the longest symbol. Each slot allocates memory once, when it is first
+  // used, until release_memory().
   explicit RepairBacklog(std::size_t longest) : longest_(longest) {}
   bool empty() const { return count_ == 0; }
-  // Requires that the backlog is not empty.
+  // The backlog must not be empty.
   const RepairFrame& front() const { return entries_[first_].frame; }
   void pop() {
     first_ = (first_ + 1) % kMost;
     --count_;
   }
-  // Copies the symbol; false if there is no place.
+  // Stores the repair with a copy of its symbol. Returns false if no slot is free.
   [[nodiscard]] bool push(const RepairFrame& frame) {
     if (count_ == kMost || frame.symbol.size() > longest_) return false;
     if (entries_.empty()) entries_.resize(kMost);

@@ -1,7 +1,7 @@
-// Limits the time for repairs, counted as additions of one symbol to another. A peer with the right
-// keys must not keep a core busy with repairs that cost much and give little. Neither must hundreds
-// of peers with lossy paths, by the repairs that they are to get. Both codes of a session share the
-// budget, and all sessions of a worker.
+// Limits the time for repairs, counted in additions of one symbol to another. A peer with the right
+// keys must not keep a core busy with repairs that cost much and recover little. Nor must hundreds
+// of peers with lossy paths do so by the repairs that are sent to them. Both codes of a session
+// share the budget, and so do all sessions of a worker.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +13,8 @@
 
 namespace satrelay::stp {
 
-// So many additions a millisecond. Unused time is kept for a tenth of a second, or for one repair
-// over a whole window.
+// A number of additions per millisecond. Unused time is kept for a tenth of a second, or for one
+// repair of a whole window.
 class RepairTime {
  public:
   explicit RepairTime(std::int64_t in_a_millisecond)
@@ -22,7 +22,7 @@ class RepairTime {
         most_(rate_ == 0 ? 0 : std::max(kKept * rate_, kLargestRepair)),
         left_(most_) {}
 
-  // Whether there is time for so many additions. If so, takes it.
+  // Takes the time for `additions`. Returns false, and takes none, if there is not enough.
   bool take(std::int64_t additions, Instant now) {
     const std::int64_t passed = (now - told_).to_milliseconds();
     if (passed > 0) {
@@ -33,9 +33,10 @@ class RepairTime {
     left_ -= additions;
     return true;
   }
-  // Additions that were not known in advance. They are owed, and taken from later time.
+  // Takes time for additions that were not known in advance. The time may become negative, and is
+  // then paid from later time.
   void owe(std::int64_t additions) { left_ -= additions; }
-  // The window did not need so many of the additions that were taken.
+  // Returns the time for additions that a window took, but did not need.
   void give_back(std::int64_t additions) { left_ = std::min(most_, left_ + additions); }
 
  private:
@@ -47,17 +48,18 @@ class RepairTime {
   Instant told_;
 };
 
-// An addition takes a tenth of a microsecond. At most half of a worker's time goes into solving,
-// and half into sums.
+// An addition takes a tenth of a microsecond. At most half of a worker's time is for solving, and
+// half for sums.
 inline constexpr Work kAdditionWork = 100;
 inline constexpr std::int64_t kAdditionsInAMillisecond = 5000;
-// The work on one frame of a packet that was given back. One repair may give back 160 packets.
+// The work for one frame of a recovered packet. One repair may recover 160 packets.
 inline constexpr Work kFrameWork = 250;
 
-// A session's own part of such time, and a part that all sessions share: first come, first served.
+// The time of one session: a part of its own, and a part that all sessions share, first come, first
+// served.
 class PartOfTime {
  public:
-  // `first_come`: the shared part; nullptr: none. Outlives this object.
+  // `first_come` is the shared part, which must outlive this object; nullptr: none.
   PartOfTime(std::int64_t own, RepairTime* first_come) : own_(own), first_come_(first_come) {}
   PartOfTime(const PartOfTime&) = delete;
   PartOfTime& operator=(const PartOfTime&) = delete;
@@ -73,7 +75,7 @@ class PartOfTime {
     }
     return true;
   }
-  // owe(): the work took more than the last take(). give_back(): it took less.
+  // owe(): the work needed more than the last take(). give_back(): it needed less.
   void owe(std::size_t additions) { paying_->owe(static_cast<std::int64_t>(additions)); }
   void give_back(std::size_t additions) {
     paying_->give_back(static_cast<std::int64_t>(additions));
@@ -82,14 +84,15 @@ class PartOfTime {
  private:
   RepairTime own_;
   RepairTime* first_come_;
-  RepairTime* paying_ = &own_;  // paid for the last take()
+  RepairTime* paying_ = &own_;  // the part that paid for the last take()
 };
 
-// The sessions of a worker share this: half a core to solve, and half a core to sum up. Half of
-// each is divided equally, the other half is first come, first served.
+// The time that the sessions of a worker share: half a core for solving, and half a core for sums.
+// Half of each is divided equally. The other half is first come, first served.
 class SharedRepairs {
  public:
-  // `call`: the work that one call of the engine may do; its owner renews it. Outlives this object.
+  // `call` is the work that one call of the engine may do. Its owner renews it, and it must outlive
+  // this object.
   SharedRepairs(std::size_t sessions, WorkBudget& call)
       : part_(sessions <= 1
                   ? kAdditionsInAMillisecond
@@ -110,10 +113,10 @@ class SharedRepairs {
   WorkBudget& call_;
 };
 
-// Each session has one. Received repairs use its time to solve.
+// The budget of one session, for received repairs and for sums.
 class RepairBudget {
  public:
-  // nullptr: the session shares with no other, and its calls have no limit.
+  // nullptr: the session shares with no other session, and its calls have no limit.
   explicit RepairBudget(SharedRepairs* shared = nullptr)
       : shared_(shared),
         solving_(shared == nullptr ? kAdditionsInAMillisecond : shared->part(),
@@ -123,27 +126,27 @@ class RepairBudget {
   RepairBudget(const RepairBudget&) = delete;
   RepairBudget& operator=(const RepairBudget&) = delete;
 
-  // Whether nothing is owed.
+  // Whether the time for solving is not negative.
   bool has_time(Instant now) { return solving_.take(0, now); }
-  // Whether there is time for so many additions. If so, takes it.
+  // Takes the time for `additions`. Returns false, and takes none, if there is not enough.
   bool take(std::size_t additions, Instant now) {
     if (!solving_.take(additions, now)) return false;
     count_work(additions);
     return true;
   }
-  // Additions that were not known in advance.
+  // Takes time for additions that were not known in advance.
   void spend(std::size_t additions) {
     solving_.owe(additions);
     count_work(additions);
   }
-  // The time for sums of repairs to send. A window takes the time for all its sums, and gives the
-  // rest back when it ends.
+  // The time for the sums of repairs to send. A window takes the time for all its sums when it
+  // begins, and returns the rest when it ends.
   PartOfTime& sums() { return summing_; }
-  // Counts frames of packets that were given back.
+  // Counts the work for frames of recovered packets.
   void count_frames(std::uint64_t frames) {
     if (shared_ != nullptr) shared_->call().spend(frames * kFrameWork);
   }
-  // The call has done enough; the rest waits for the next call.
+  // Whether the call has done enough, so that further work must wait for the next call.
   bool call_is_spent() const { return shared_ != nullptr && shared_->call().is_spent(); }
 
  private:

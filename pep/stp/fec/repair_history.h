@@ -1,5 +1,5 @@
-// Which packets repairs have been sent for, and when the last repair left. A packet that a report
-// calls missing is not lost while a repair for it may have been on its way.
+// Records for which packets repairs were sent, and when the last repair was sent. A packet that a
+// report calls missing is not lost yet if a repair for it may still have been in flight.
 #pragma once
 
 #include <algorithm>
@@ -22,8 +22,8 @@ class RepairHistory {
     if (!goes_on) ++count_;
     newest() = {packets, now};
   }
-  // The packets with repairs that may still have been on their way at `then`, when the receiver
-  // wrote a report. Ranges, ascending. Valid until the next call.
+  // The packets with repairs that may still have been in flight at `then`, when the receiver wrote
+  // a report. The ranges are ascending. Valid until the next call.
   std::span<const Range> repairable(Instant then) {
     if (count_ == 0) return {};
     std::size_t begin = kKept;
@@ -41,7 +41,7 @@ class RepairHistory {
   }
 
  private:
-  // Enough for windows of 64 packets in a round trip at a gigabit a second.
+  // Enough for windows of 64 packets during a round trip at 1 Gbit/s.
   static constexpr std::size_t kKept = 1024;
   struct Sent {
     Range packets;
@@ -53,7 +53,7 @@ class RepairHistory {
     std::array<Sent, kKept> sent;  // a ring
     std::array<Range, kKept> repairable;
   };
-  std::unique_ptr<Store> store_;  // allocated with the first repair
+  std::unique_ptr<Store> store_;  // allocated for the first repair
   std::size_t count_ = 0;
 };
 

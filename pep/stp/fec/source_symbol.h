@@ -1,4 +1,4 @@
-// A packet as the code sees it: its number, the size of its frames, and the frames, padded.
+// A packet as a symbol of the code: its number, the size of its frames, and the frames, padded.
 #pragma once
 
 #include <cstddef>
@@ -12,12 +12,12 @@
 
 namespace satrelay::stp {
 
-// Room for the symbol of any datagram's frames. Unit: bytes.
+// Size of a buffer for the symbol of any datagram, in bytes.
 inline std::size_t symbol_stride(std::size_t max_datagram) {
   return FecCodec::padded(kSymbolHeaderSize + max_datagram);
 }
 
-// Writes into `out`, which has room for symbol_stride(). Returns the size without padding.
+// Writes a symbol into `out`, a buffer of symbol_stride() bytes. Returns the size without padding.
 inline std::size_t write_symbol(std::byte* out, std::uint64_t number, ConstBytes frames) {
   const std::size_t size = kSymbolHeaderSize + frames.size();
   store_u32(out, static_cast<std::uint32_t>(number));
@@ -38,7 +38,7 @@ class SourceSymbol {
 
  private:
   std::size_t stride_;
-  std::unique_ptr<std::byte[]> bytes_;  // allocated with the first symbol
+  std::unique_ptr<std::byte[]> bytes_;  // allocated for the first symbol
 };
 
 }  // namespace satrelay::stp

@@ -1,8 +1,10 @@
-// Counts what a session is told, by an epoch that each call raises. While the epoch stays the same,
-// packets at one instant need not ask again what a packet of nothing but data cannot change.
+// An epoch that rises with each call that may change the session. While the epoch stays the same,
+// further packets at the same instant need not repeat checks that a packet with only data cannot
+// affect.
 //
-// Polls climb back: a poll asks the source for bytes, and the source calls the same session. It may
-// only answer with bytes of streams, or cause control of a stream. Debug builds check that.
+// A poll leads to calls of the same session: the poll asks the source for bytes, and the source
+// calls the session. During a poll, the source may only write bytes of streams, or make control
+// frames of a stream due. Debug builds check that.
 #pragma once
 
 #include <cstdint>
@@ -15,18 +17,18 @@ namespace satrelay::stp {
 class Changes {
  public:
   enum class Kind : std::uint8_t {
-    kBytes,    // of streams. The writer looks at those before each packet.
-    kControl,  // of a stream may be due
-    kAny,      // anything may be due. Not from within a poll.
+    kBytes,    // bytes of streams, which the writer checks before each packet
+    kControl,  // a control frame of a stream may be due
+    kAny,      // anything may be due; not allowed during a poll
   };
-  // Each call of the session that may change something begins here.
+  // To be called first in each call of the session that may change its state.
   void note(Kind kind) {
     SATRELAY_DCHECK(!polls_ || kind != Kind::kAny);
     if (!polls_ || kind != Kind::kBytes) ++epoch_;
   }
   std::uint64_t epoch() const { return epoch_; }
 
-  // As long as this object exists, the session is polled.
+  // The session is being polled while this object exists.
   class Poll {
    public:
     explicit Poll(Changes& changes) : changes_(changes) {
@@ -41,13 +43,13 @@ class Changes {
     Changes& changes_;
   };
 
-  // A packet of nothing but data has left at `now`, and everything else waits for time or for
-  // input. `epoch`: as it was before that packet.
+  // A packet with only data was sent at `now`, and everything else waits for time or input. `epoch`
+  // is the epoch before that packet.
   void note_only_data(Instant now, std::uint64_t epoch) {
     only_data_at_ = now;
     only_data_epoch_ = epoch;
   }
-  // Whether that is still so.
+  // Whether the last call of note_only_data() still holds.
   bool only_data(Instant now) const { return only_data_at_ == now && only_data_epoch_ == epoch_; }
   void forget_only_data() { only_data_at_ = Instant::never(); }
 

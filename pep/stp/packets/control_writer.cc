@@ -6,14 +6,15 @@ namespace satrelay::stp {
 
 namespace {
 
-// Few RESETs carry an ICMP error, so they need room for one only then.
+// Few RESETs carry an ICMP error, so space for it is only required for these.
 std::size_t room_for_reset(const Stream& stream) {
   return kMaxResetFrameSize - (stream.reset_reason == ResetReason::kIcmp ? 0 : kMaxIcmpRefusalSize);
 }
 
 }  // namespace
 
-// Control leaves while gate.control_open(): it is small, and the peer waits for it.
+// Control frames may be sent while gate.control_open(), as they are small, and the peer waits for
+// them.
 void ControlWriter::write(bool credits_wait, bool report_waits) {
   PacketBuilder& packet = job_.packet;
   ReportRequests& requests = job_.path.requests;
@@ -21,7 +22,7 @@ void ControlWriter::write(bool credits_wait, bool report_waits) {
     write_ping(frames_, {requests.announce(job_.path.losses.oldest_unresolved())});
     packet.set_eliciting();
   }
-  // On a narrow link, packet headers cost most. So reports and credits leave together.
+  // On a narrow link, packet headers cost most. So a report is sent together with credit.
   const FeedbackClock& feedback = job_.path.feedback;
   const bool may_grant = job_.now >= feedback.credits_at();
   const bool joins = job_.received.next() > 0 && feedback.is_narrow() && feedback.has_news() &&
@@ -36,8 +37,8 @@ void ControlWriter::write(bool credits_wait, bool report_waits) {
   write_settled_below();
 }
 
-// The cost of the frames from `before` on to the return link. If they leave alone, headers count
-// too.
+// The cost of the frames written since `before` on the return link. Headers count if no data is
+// sent with these frames.
 ReportCost ControlWriter::cost_since(std::size_t before) const {
   const std::size_t bytes = frames_.written() - before;
   const std::size_t whole = bytes + job_.stp_overhead;
@@ -74,7 +75,7 @@ void ControlWriter::write_report() {
   if (lane.due() && job_.packet.fits(kMaxLaneCreditFrameSize)) lane.announce_again();
 }
 
-// The lane's credit, and the credit of streams before their first STREAM_CREDIT.
+// Writes the lane's credit, and the limit of streams before their first STREAM_CREDIT.
 void ControlWriter::write_lane_credits() {
   LaneReceiveCredit& lane = job_.streams.receiving().credit().lane();
   if ((lane.lost() || lane.urgent()) && job_.packet.fits(kMaxLaneCreditFrameSize)) {
@@ -128,7 +129,7 @@ void ControlWriter::write_confirmations() {
   Streams& streams = job_.streams;
   ConfirmList& confirms = streams.due().confirms();
   while (!confirms.empty() && job_.packet.fits(kMaxConfirmFrameSize)) write_next_of(confirms);
-  // Hosts ask as often as they like, so the reports of all sessions go before questions.
+  // Hosts may ask as often as they like, so questions must wait for the reports of all sessions.
   ConfirmList& questions = streams.due().questions();
   bool may_ask = true;
   while (may_ask && confirms.empty() && !questions.empty() &&
@@ -160,7 +161,8 @@ void ControlWriter::write_next_of(ConfirmList& confirms) {
   ++job_.counters.confirmations_out;
 }
 
-// The peer need not report again what we know from earlier reports.
+// Tells the peer below which packet it need not report again, as we know these packets from earlier
+// reports.
 void ControlWriter::write_settled_below() {
   const PacketBuilder& packet = job_.packet;
   ReportRequests& requests = job_.path.requests;

@@ -1,5 +1,5 @@
-// Writes the frames of a packet that are not about bytes of streams: questions for reports,
-// reports, credit, announcements, RESET and CONFIRM.
+// Writes the frames of a packet other than stream data: PING, reports, credit, announcements, RESET
+// and CONFIRM.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ namespace satrelay::stp {
 
 class ControlWriter {
  public:
-  // The packet to fill, and the sources of its content. The session makes one of these for a
+  // The packet to fill, and the sources of its content. The session creates one Job for each
   // packet.
   struct Job {
     PacketBuilder& packet;
@@ -27,20 +27,20 @@ class ControlWriter {
     CapacityAnnouncement& own_capacity;
     Counters& counters;
     Instant now;
-    std::size_t stp_overhead = 0;       // octets of a packet around its frames
-    std::size_t datagram_overhead = 0;  // octets of UDP and IP around a packet
-    bool tells_reception = false;       // the peer understands RECEPTION
-    // Whether bytes of streams wait, and whether they leave in this packet.
+    std::size_t stp_overhead = 0;       // bytes of an STP packet beside its frames
+    std::size_t datagram_overhead = 0;  // bytes of the UDP and IP headers
+    bool tells_reception = false;       // whether the peer understands RECEPTION
+    // Whether stream bytes wait, and whether they are sent in this packet.
     bool data_waits = false;
     bool data_leaves = false;
-    // What FEC knows: whether the path loses packets in bursts, and how many packets of this
-    // session repairs have given back.
+    // From FEC: whether the path loses packets in bursts, and how many packets of this session were
+    // recovered with repairs.
     bool lost_in_bursts = false;
     std::uint64_t repaired = 0;
   };
   explicit ControlWriter(const Job& job) : job_(job), frames_(job.packet.frames()) {}
 
-  // `credits_wait`: a frame of credit is due. `report_waits`: so is a report.
+  // `credits_wait`: a credit frame is due. `report_waits`: a report is due.
   void write(bool credits_wait, bool report_waits);
 
  private:

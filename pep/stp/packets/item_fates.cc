@@ -7,7 +7,7 @@ namespace satrelay::stp {
 
 namespace {
 
-// So many searches and shifts of small entries take as long as one packet.
+// This number of searches and shifts of small entries takes as long as one packet.
 constexpr std::uint64_t kRangesPerObject = 64;
 
 }  // namespace
@@ -20,7 +20,7 @@ void ItemFates::count_moved(std::uint64_t& counted, std::uint64_t now) {
 
 void ItemFates::on_acknowledged(const SentPacket& packet) {
   job_.ledger.for_each_item(packet, [&](const SentItem& item) {
-    // A credit or a rate that has arrived changes nothing here.
+    // For credit and rates, an acknowledgment changes nothing here.
     if (item.kind() == ItemKind::kLaneCredit || item.kind() == ItemKind::kStreamCredit ||
         item.kind() == ItemKind::kRate || item.kind() == ItemKind::kStartCredit) {
       return;
@@ -101,7 +101,7 @@ void ItemFates::acknowledge(Stream& stream, const SentItem& item) {
   }
 }
 
-// `times_lost`: how often the content of the item was lost.
+// `times_lost` is how often the content of the item was lost.
 void ItemFates::send_again(const SentItem& item, unsigned times_lost) {
   if (item.kind() == ItemKind::kLaneCredit) {
     job_.streams.receiving().credit().lane().announce_again();

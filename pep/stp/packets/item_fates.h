@@ -1,5 +1,5 @@
-// Applies the fate of packets to the streams: what a packet carried has arrived, or must be sent
-// again.
+// Applies the fate of packets to the streams: the content of a packet has arrived, or must be
+// retransmitted.
 #pragma once
 
 #include <cstdint>
@@ -27,18 +27,21 @@ class ItemFates {
   ItemFates& operator=(const ItemFates&) = delete;
 
   void on_acknowledged(const SentPacket& packet);
-  // Its items are sent again. Requires that end_run() was called.
+  // Requests the retransmission of the packet's items. end_run() must have been called before.
   void on_lost(const SentPacket& packet);
-  // The same although no loss is known: the packet may be the end of what was sent.
+  // Does the same although no loss is known, because the loss of the last packet sent would not
+  // show.
   void repeat(const SentPacket& packet);
-  // Adds the searches and shifts that edits of a set have cost since `counted` to the work.
+  // Counts the cost of edits of a set as work. `now` is the set's moved(), and `counted` is its
+  // value up to which the cost is already counted.
   void count_moved(std::uint64_t& counted, std::uint64_t now);
-  // Settles the bytes that were put off, so that the streams know of all packets so far.
+  // Settles the bytes that were collected so far, so that the streams know the fate of all packets.
   void end_run();
 
  private:
-  // Consecutive packets mostly carry bytes of one stream, in order. All these bytes are settled in
-  // one call: when other bytes follow, when something was lost, or when this object is destroyed.
+  // Consecutive packets usually carry bytes of one stream in order. These bytes are collected and
+  // settled in one call: when other bytes follow, when something was lost, or when this object is
+  // destroyed.
   struct Run {
     Stream* stream = nullptr;
     std::uint64_t begin = 0, end = 0;

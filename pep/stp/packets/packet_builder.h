@@ -1,5 +1,5 @@
-// A packet under construction: its frames, behind room for the header, and the list of items to
-// send again if the packet is lost.
+// A packet under construction: its frames, after space for the header, and the list of items to
+// retransmit if the packet is lost.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@ class PacketBuilder {
  public:
   PacketBuilder(MutableBytes room, std::size_t trailer)
       : room_(room), trailer_(trailer), frames_(frames_in(room, trailer)) {}
-  // Begins the next packet, after one that was closed.
+  // Begins the next packet, after the previous one was closed.
   void renew(MutableBytes room) {
     room_ = room;
     frames_ = ByteWriter(frames_in(room, trailer_));
@@ -45,18 +45,19 @@ class PacketBuilder {
   }
   std::span<const SentItem> items() const { return std::span(items_).first(item_count_); }
 
-  // The purpose of the stream bytes in the packet, for the rate controller.
+  // Adds the purpose of stream bytes in the packet, for the rate controller. The highest purpose
+  // counts.
   void carries(control::Purpose purpose) { purpose_ = std::max(purpose_, purpose); }
   control::Purpose purpose() const { return purpose_; }
 
-  // A REPAIR frame shall be able to stand for this packet. The packet is still empty.
+  // Lets a REPAIR frame cover this packet. To be called while the packet is empty.
   void protect(const CodedFrame& frame) {
     write_coded(frames_, frame);
     is_protected_ = true;
   }
   bool is_protected() const { return is_protected_; }
 
-  // PADDING up to the end.
+  // Fills the rest of the packet with PADDING.
   void pad() {
     const MutableBytes rest = frames_.reserve(frames_.remaining());
     std::fill(rest.begin(), rest.end(), std::byte{0});
@@ -65,12 +66,13 @@ class PacketBuilder {
   void set_eliciting() { eliciting_ = true; }
   bool eliciting() const { return eliciting_; }
 
-  // All frames written so far, until the packet is closed.
+  // All frames written so far. Valid until the packet is closed.
   ConstBytes written() const { return room_.subspan(kHeaderSize, frames_.written()); }
-  // The frames that a REPAIR stands for. The packet is protected.
+  // The frames that a REPAIR covers. The packet must be protected.
   ConstBytes covered() const { return written().subspan(kCodedFrameSize); }
 
-  // Adds header and trailer. Returns the whole packet, as number `number` of its session.
+  // Adds header and trailer. Returns the whole packet, which has the number `number` in its
+  // session.
   MutableBytes close(PacketHeader header, std::uint64_t number, Protection& protection) {
     header.session_tag = protection.tag();
     header.key_phase = protection.phase();
@@ -79,7 +81,7 @@ class PacketBuilder {
     protection.close(packet, number);
     return packet;
   }
-  // The same for a packet outside any session.
+  // Does the same for a packet outside any session.
   MutableBytes close(const PacketHeader& header) {
     const MutableBytes packet = begin_packet(header);
     SessionSeal().close(packet);

@@ -5,11 +5,11 @@
 namespace satrelay::stp {
 namespace {
 
-// A smaller piece of a stream is not worth a frame at the end of a packet. Unit: bytes.
+// A smaller piece of a stream is not worth a frame at the end of a packet. In bytes.
 constexpr std::size_t kMinFragment = 64;
-// With so much room a source writes whatever it has.
+// If this many bytes are free, a source that writes nothing has nothing to write.
 constexpr std::uint64_t kAmpleRoom = 128 * 1024;
-// The most streams that are asked for bytes for one packet.
+// Most streams that are asked for bytes for one packet.
 constexpr std::size_t kStreamsAsked = 64;
 
 void write_open_frame(PacketBuilder& packet, const Stream& stream) {
@@ -50,7 +50,7 @@ StreamWriter::Wrote StreamWriter::write(const Job& job) {
   write_fins(job);
   if (!turn_.streams) return Wrote::kAnything;
   if (write_class(job, turn_.first) == Wrote::kMoreOfTheSame) return Wrote::kMoreOfTheSame;
-  // The rest of the packet is for the other classes.
+  // The other classes get the rest of the packet.
   for (schedule::ClassSet others =
            job.streams.sending().has_bytes(turn_.open) & ~schedule::class_bit(turn_.first);
        others != 0 && job.packet.remaining() >= kMinFragment; others &= others - 1) {
@@ -68,7 +68,7 @@ bool StreamWriter::only_new_follows(const Streams& streams, Instant now) const {
          sending.copies().first_due() > now;
 }
 
-// False if an OPEN must wait for the next packet: no data goes before it.
+// Returns false if an OPEN must wait for the next packet. No data may be sent before it.
 bool StreamWriter::write_opens(const Job& job) {
   OpenList& opens = job.streams.due().opens();
   while (!opens.empty()) {
@@ -76,13 +76,13 @@ bool StreamWriter::write_opens(const Job& job) {
     if (!job.packet.fits(open_frame_size(stream.id, stream.metadata_size))) return false;
     job.streams.due().on_open_left(stream);
     write_open_frame(job.packet, stream);
-    // The first bytes of the stream follow in this packet, if there are any.
+    // The first bytes of the stream, if any, follow in this packet.
     job.streams.sending().schedule().promote(stream);
   }
   return true;
 }
 
-// Copies leave when they are due, or when nothing else waits.
+// Copies are sent when they are due, or when nothing else waits.
 void StreamWriter::write_copies(const Job& job) {
   CopyQueue& copies = job.streams.sending().copies();
   for (std::size_t i = 0; i < CopyQueue::kRoom && !copies.empty(); ++i) {
@@ -95,7 +95,7 @@ void StreamWriter::write_copies(const Job& job) {
       const std::size_t size =
           write_data(job, *stream, copy.offset, copy.length, LostRanges::kMaxLosses);
       if (size == 0) return;
-      // The copy may have been all that the stream had lost.
+      // The copy may have contained all lost bytes of the stream.
       job.streams.sending().schedule().update_lost(*stream);
       totals_.retransmitted_bytes += size;
       ++totals_.copies;
@@ -108,7 +108,7 @@ void StreamWriter::write_copies(const Job& job) {
   }
 }
 
-// Writes the ends of streams that have no byte left to carry them.
+// Writes the ends of streams that have no data left to carry the FIN.
 void StreamWriter::write_fins(const Job& job) {
   FinList& fins = job.streams.due().fins();
   for (std::size_t i = 0; i < kStreamsAsked && !fins.empty(); ++i) {
@@ -133,8 +133,8 @@ StreamWriter::Wrote StreamWriter::write_class(const Job& job, schedule::ClassId 
   return wrote;
 }
 
-// While new bytes of other streams wait, lost bytes get only their share. Otherwise they get all
-// there is, and also what other streams leave of the packet.
+// While new bytes of other streams wait, lost bytes get only their share. Otherwise they get the
+// whole packet, or the rest that other streams leave.
 void StreamWriter::write_lost(const Job& job, schedule::ClassId stream_class, RepairCap cap) {
   StreamSchedule& schedule = job.streams.sending().schedule();
   while (Stream* const lost = schedule.next_lost(stream_class)) {
@@ -162,18 +162,18 @@ std::size_t StreamWriter::write_first_lost(const Job& job, Stream& stream) {
 
 StreamWriter::Wrote StreamWriter::write_new(const Job& job, schedule::ClassId stream_class) {
   SendingSide& sending = job.streams.sending();
-  // A stream that is woken may belong to another class, and may change the choice of streams.
+  // A stream that is woken may belong to another class, and may change which stream is next.
   if (sending.has_lane_waiters()) filler_ = nullptr;
   sending.wake_lane_waiters();
-  // Very many streams may have nothing to send after all.
+  // Limit the number of streams, as very many of them may turn out to have nothing to send.
   for (std::size_t i = 0; i < kStreamsAsked && sending.credit().any(); ++i) {
     Stream* const next = sending.schedule().next_new(stream_class);
     if (next == nullptr) break;
     Stream& stream = *next;
     if (!may_join(stream)) break;
     work_.add();
-    // New bytes of the stream would wait at the far side for its lost ones. So the lost ones leave
-    // first.
+    // New bytes of the stream would wait at the receiver for its lost bytes. So the lost bytes are
+    // sent first.
     if (stream.send.has_lost()) {
       filler_ = nullptr;
       const std::size_t size = write_first_lost(job, stream);
@@ -196,7 +196,7 @@ StreamWriter::Wrote StreamWriter::write_new(const Job& job, schedule::ClassId st
       continue;
     }
     const std::uint64_t credit = sending.credit().own(stream);
-    if (credit == 0) {  // START_CREDIT took it back, and this stream is not updated yet
+    if (credit == 0) {  // START_CREDIT has lowered the credit, and this stream is not updated yet
       sending.update_active(stream);
       continue;
     }
@@ -216,8 +216,8 @@ StreamWriter::Wrote StreamWriter::write_new(const Job& job, schedule::ClassId st
   return Wrote::kAnything;
 }
 
-// Fills the rest of the packet, if the stream has so much that its state stays the same. Then the
-// stream need not be chosen anew.
+// Fills the rest of the packet, if the stream has so many bytes that its state stays the same. Then
+// the choice of the stream need not be repeated.
 bool StreamWriter::write_more(const Job& job, Stream& stream) {
   PacketBuilder& packet = job.packet;
   if (sure_ == 0) sure_ = job.streams.sending().sure_bytes(stream);
@@ -244,7 +244,7 @@ bool StreamWriter::write_more(const Job& job, Stream& stream) {
   return true;
 }
 
-// Asks the source for bytes, since the stream is ready and has none left.
+// Asks the source for bytes, since the stream is marked as ready, and has no unsent bytes.
 void StreamWriter::ask_source(const Job& job, Stream& stream) {
   SendingSide& sending = job.streams.sending();
   if (!sending.has_room(stream)) {
@@ -254,26 +254,26 @@ void StreamWriter::ask_source(const Job& job, Stream& stream) {
   }
   const std::uint16_t generation = stream.generation;
   source_.produce(StreamId{stream.id}, stream.context, job.now);
-  // The source may have done anything to the stream, even ended it.
+  // The source may have changed the stream in any way, and even ended it.
   const bool same = stream.generation == generation && stream.phase == Stream::Phase::kOpen;
   if (!same || stream.send.unsent() > 0 || stream.send.finished()) return;
-  // The source gave nothing, so it is not called again until the relay marks the stream ready. It
-  // may have lacked room for a whole block: then the relay gets kWritable when there may be more
-  // room.
+  // The source wrote nothing, so it is not called again until the relay marks the stream as ready.
+  // Perhaps a whole block did not fit. Then the relay gets kWritable when there may be more free
+  // space.
   stream.ready = false;
   if (sending.room(stream) < kAmpleRoom) sending.mark_blocked(stream, job.now);
   sending.update_active(stream);
 }
 
-// Writes up to `available` bytes from `offset` on as one DATA frame. Returns their number; 0 if the
-// packet has no room worth using.
+// Writes up to `available` bytes from `offset` on in one DATA frame. Returns how many were written;
+// 0 if the rest of the packet is too small.
 std::size_t StreamWriter::write_data(const Job& job, Stream& stream, std::uint64_t offset,
                                      std::uint64_t available, unsigned times_lost) {
   PacketBuilder& packet = job.packet;
   const std::size_t header = data_header_size(stream.id, offset);
   const std::size_t room = packet.remaining();
   if (room <= header + kDataLengthSize || !packet.can_add_item()) return 0;
-  // A frame that fills the packet needs no length field.
+  // A frame up to the end of the packet needs no length field.
   const bool fills = available >= room - header;
   const std::size_t size = fills ? room - header
                                  : static_cast<std::size_t>(std::min<std::uint64_t>(

@@ -1,5 +1,5 @@
-// Fills packets with what the streams have to send: OPENs before anything else, then copies of
-// bytes that were lost again and again, ends of streams, and lost and new bytes, class by class.
+// Fills packets with frames of streams. OPENs come first, then copies of bytes that were lost
+// repeatedly, then ends of streams, then lost and new bytes, class by class.
 #pragma once
 
 #include <cstddef>
@@ -30,14 +30,15 @@ class StreamWriter {
   };
   struct Totals {
     std::uint64_t new_bytes = 0;
-    std::uint64_t retransmitted_bytes = 0;  // copies included
+    std::uint64_t retransmitted_bytes = 0;  // includes copies
     std::uint64_t copies = 0;
   };
 
-  // Both outlive this object.
+  // `source` and `work` must outlive this object.
   StreamWriter(StreamSource& source, WorkCount& work) : source_(source), work_(work) {}
 
-  // Begins a burst of packets that may carry what `turn` allows. All leave at one instant.
+  // Begins a burst of packets, which may carry what `turn` allows. All packets of the burst are
+  // sent at one instant.
   void begin(const schedule::Turn& turn) {
     turn_ = turn;
     sent_.clear();
@@ -46,21 +47,21 @@ class StreamWriter {
   }
   const schedule::Turn& turn() const { return turn_; }
   enum class Wrote : std::uint8_t {
-    kMoreOfTheSame,  // bytes of one stream that has more; nothing else has changed
+    kMoreOfTheSame,  // bytes of one stream that has more bytes; nothing else has changed
     kAnything,
   };
   // Fills the next packet of the burst.
   Wrote write(const Job& job);
-  // Whether the next packet can hold nothing but new bytes of the class that has the turn.
+  // Whether the next packet can only contain new bytes of the class that has the turn.
   bool only_new_follows(const Streams& streams, Instant now) const;
-  // The stream bytes written since begin(), by packet, and by class in each packet.
+  // The stream bytes written since begin(), listed by packet, and by class for each packet.
   std::span<const schedule::ClassBytes> sent() const { return sent_; }
-  // The same of the last packet.
+  // The part of sent() for the last packet.
   std::span<schedule::ClassBytes> packet_classes() {
     return std::span(sent_).subspan(packet_begin_);
   }
   const Totals& totals() const { return totals_; }
-  // The packet contains a repair of packets of this class.
+  // The packet contains a repair of `bytes` bytes for packets of this class.
   void count_repair(schedule::ClassId stream_class, std::size_t bytes) {
     sent_.push_back({.stream_class = stream_class, .bytes = bytes, .booked = bytes});
   }
@@ -72,7 +73,7 @@ class StreamWriter {
   void write_copies(const Job& job);
   void write_fins(const Job& job);
   Wrote write_class(const Job& job, schedule::ClassId stream_class);
-  // Sends the first lost bytes of the stream again, and returns how many fitted.
+  // Retransmits the first lost bytes of the stream. Returns how many bytes fitted.
   std::size_t write_first_lost(const Job& job, Stream& stream);
   void write_lost(const Job& job, schedule::ClassId stream_class, RepairCap cap);
   Wrote write_new(const Job& job, schedule::ClassId stream_class);
@@ -82,17 +83,17 @@ class StreamWriter {
                          std::uint64_t available, unsigned times_lost);
   void count_class(const Stream& stream, std::size_t bytes);
 
-  // Prompt streams share no packet with others, since each kind is covered in its own way.
+  // Prompt streams share no packet with other streams, since another code covers them.
   bool may_join(const Stream& stream) const { return !prompt_ || *prompt_ == stream.prompt; }
 
   StreamSource& source_;
   WorkCount& work_;
-  std::optional<bool> prompt_;  // the kind of streams in the packet; nullopt: none yet
+  std::optional<bool> prompt_;  // whether the packet has prompt streams; nullopt: no stream yet
   schedule::Turn turn_;
   std::vector<schedule::ClassBytes> sent_;
-  std::size_t packet_begin_ = 0;  // index in `sent_`
-  // The stream that filled the last packet since begin() with new bytes, and its
-  // SendingSide::sure_bytes(). Zero: that was not asked yet.
+  std::size_t packet_begin_ = 0;  // where the last packet begins in `sent_`
+  // The stream that filled the last packet since begin() with new bytes, and the rest of its
+  // SendingSide::sure_bytes(). Zero: sure_bytes() was not called yet.
   const Stream* filler_ = nullptr;
   std::uint64_t sure_ = 0;
   Totals totals_;
