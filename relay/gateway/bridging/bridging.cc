@@ -11,7 +11,7 @@
 namespace satrelay::gateway {
 namespace {
 
-// Without these messages no host is found, so no rule applies to them.
+// Without these messages no host could be found, so no rule applies to them.
 bool is_neighbour_discovery(const Frame& frame) {
   return frame.kind == FrameKind::kIcmp && wire::is_neighbour_discovery(frame.ip, frame.payload);
 }
@@ -54,8 +54,8 @@ Verdict Bridging::treat(ActiveRule& rule, Counter reason, const Frame& frame, Po
   return verdict;
 }
 
-// An RST towards the WAN draws on a budget there. Hosts behind a peer may use all of it, other
-// hosts half.
+// An RST towards the WAN is charged to a budget. Hosts behind a peer may use all of the budget, and
+// other hosts half of it.
 void Bridging::refuse(const Frame& frame, const wire::ParsedTcp& tcp, PortId from, Instant now) {
   if (!refusals_.answers(from, frame, tcp.header)) return;
   const bool known = policy_.peer_for(frame.ip.source).has_value();
@@ -66,8 +66,8 @@ void Bridging::refuse(const Frame& frame, const wire::ParsedTcp& tcp, PortId fro
   refusals_.refuse(from, frame, tcp.header, frame.payload.size() - tcp.header_size);
 }
 
-// IP in a PPPoE session or under MPLS labels is classified, and dropped if a rule says so. It is
-// never relayed. No RST is sent, since it would have to go back through the same tunnel.
+// IP in a PPPoE session or behind MPLS labels is classified, and dropped if a rule says so. It is
+// never relayed. No RST is sent, since it would have to return through the same tunnel.
 Verdict Bridging::bridge_not_ip(const Frame& frame, PortId from, ConstBytes bytes, Instant now) {
   const bool from_lan = from == PortId::kLan;
   const auto inner = look_inside(frame);
@@ -115,9 +115,9 @@ Verdict Bridging::bridge(Counter reason, schedule::ClassId id, const Frame& fram
 Verdict Bridging::admit(Counter reason, schedule::ClassId id, const Frame& frame,
                         std::size_t frame_size, Instant now) {
   const std::size_t ip_bytes = frame_size - std::min(frame_size, wire::kEthernetHeaderSize);
-  // Frames that keep the layer 2 network together (ARP, BPDU, LACP) do not wait, within their
-  // budget. A SYN on trial does not wait either, since its answer must come soon. SynTrials lets
-  // only few SYNs pass.
+  // Frames that keep the layer-2 network working (ARP, BPDU, LACP) do not wait, within their
+  // budget. A SYN on trial does not wait either, since its answer must arrive soon. SynTrials
+  // allows only few such SYNs.
   const bool is_control = is_link_control(frame) || reason == Counter::kBridgedOnTrial;
   Uplink::BridgeOutcome passage = Uplink::BridgeOutcome::kLeaves;
   if (!is_control || !uplink_.pass_control(ip_bytes, now)) {

@@ -1,6 +1,6 @@
 // Passes on frames that belong to no flow: by their rule, at once, after a wait in the uplink, or
-// not at all. Bridged frames stay with the caller. Only fragments of reassembled datagrams leave
-// from the reassembly's memory.
+// not at all. The caller keeps the memory of bridged frames. Only fragments of reassembled
+// datagrams are sent from the reassembly's memory.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +26,7 @@ namespace satrelay::gateway {
 
 class Bridging {
  public:
-  // All arguments but the configuration must outlive this.
+  // All arguments except the configuration must outlive this object.
   Bridging(const config::Gateway& config, const Policy& policy, Uplink& uplink, Refusals& refusals,
            Reassembly& reassembly, ReleasedFragments& released, Counters& counters)
       : lan_mtu_(config.lan.mtu),
@@ -38,11 +38,11 @@ class Bridging {
         released_(released),
         counters_(counters) {}
 
-  // For an IP packet of no flow. Does what its rule says; a rule that accelerates bridges it.
+  // Treats an IP packet of no flow as its rule says; a rule that accelerates bridges the packet.
   Verdict treat(ActiveRule& rule, Counter reason, const Frame& frame, PortId from, ConstBytes bytes,
                 Instant now);
   Verdict treat(Counter reason, const Frame& frame, PortId from, ConstBytes bytes, Instant now);
-  // For a frame that no rule applies to.
+  // Bridges a frame to which no rule applies.
   Verdict bridge(Counter reason, const Frame& frame, PortId from, ConstBytes bytes, Instant now) {
     return bridge(reason, TrafficClasses::kBridged, frame, from, bytes, now);
   }
@@ -55,8 +55,8 @@ class Bridging {
  private:
   Verdict bridge(Counter reason, schedule::ClassId id, const Frame& frame, PortId from,
                  ConstBytes bytes, Instant now);
-  // For a frame from the LAN. kBridge: it may leave now, and is booked. kQueued: it waits in the
-  // uplink's held_slot().
+  // Admits a frame from the LAN to the WAN. kBridge: the frame may be sent now, and is charged to
+  // the carrier. kQueued: the frame waits in the uplink's held_slot().
   Verdict admit(Counter reason, schedule::ClassId id, const Frame& frame, std::size_t frame_size,
                 Instant now);
   Verdict bridge_fragments(schedule::ClassId id, const Frame& frame, Instant now);
@@ -72,7 +72,7 @@ class Bridging {
   Counters& counters_;
   struct {
     std::uint64_t frames = 0, bytes = 0;
-  } fragments_bridged_;  // by the last bridge_fragments()
+  } fragments_bridged_;  // counts of the last bridge_fragments()
 };
 
 }  // namespace satrelay::gateway

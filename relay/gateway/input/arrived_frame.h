@@ -1,4 +1,4 @@
-// A frame of a burst, as the inputs read it before they handle it.
+// Reads a frame of a burst for the inputs, before they handle it.
 #pragma once
 
 #include <cstddef>
@@ -9,10 +9,10 @@
 
 namespace satrelay::gateway {
 
-// Frames that are handled together.
+// The most frames that are handled together.
 inline constexpr std::size_t kBurstFrames = 32;
 
-// Looks at the frame, in `room`, unless the caller has done so.
+// Parses the frame into `room`, unless the caller has already parsed it.
 inline Frame& look_at_arrived(const Arrived& arrived, Frame& room) {
   if (arrived.seen == nullptr) look_at(arrived.bytes, room);
   Frame& frame = arrived.seen == nullptr ? room : *arrived.seen;

@@ -26,7 +26,7 @@ bool LanInput::speaks_for_gateway(const Frame& frame) const {
   return says_so && parts_.wan.is_in_own_network(frame.ethernet);
 }
 
-// LanNeighbours has asked with the gateway's own MAC, so the answer is addressed to it.
+// LanNeighbours has asked with the gateway's own MAC, so the answer is addressed to that MAC.
 bool LanInput::answers_gateway(const Frame& frame) const {
   if (frame.kind != FrameKind::kArp && !is_icmp(frame)) return false;
   if (!parts_.wan.is_own_mac(frame.ethernet.destination)) return false;
@@ -45,9 +45,9 @@ bool LanInput::stays_on_lan(const Frame& frame, Instant now) const {
   return frame.kind == FrameKind::kNotIp || !parts_.claims.is_behind_a_peer(frame.ip.destination);
 }
 
-// Parses all frames first, and prefetches the lines of the flow table that they need. Then looks up
-// the flows and prefetches their memory. Then handles each frame in order, and segments of one flow
-// that follow each other together.
+// First parses all frames, and prefetches the lines of the flow table that they need. Then looks up
+// the flows, and prefetches their memory. Then handles each frame in order, but consecutive
+// segments of one flow together.
 void LanInput::handle_burst(std::span<const Arrived> frames, std::span<Handled> handled,
                             Instant now) {
   parts_.counters.add(Counter::kLanFramesIn, frames.size());
@@ -86,7 +86,8 @@ void LanInput::handle_burst(std::span<const Arrived> frames, std::span<Handled> 
   }
 }
 
-// A SYN may replace its flow. An RST ends the train before it, as the flow moves on first.
+// A train ends before a SYN, which may replace the flow, and before an RST, since the flow must be
+// advanced first.
 std::size_t LanInput::handle_train(std::size_t begin, std::size_t end, Instant now) {
   auto& [looks, seen, segments, train] = *burst_;
   const std::uint32_t slot = segments[begin].slot;
@@ -173,8 +174,9 @@ Verdict LanInput::handle(const Frame& frame, const Segment& segment, ConstBytes 
   return bridging_.treat(bridging_reason(frame, Counter::kBridgedNotTcp), frame, kPort, bytes, now);
 }
 
-// A fragment that may be TCP is kept until its datagram is whole. Only the whole shows its flow,
-// its ports for the rules, its sender and its checksum, which no network card has checked.
+// A fragment that may be TCP is kept until its datagram is complete. Only the whole datagram shows
+// its flow, the ports for the rules, its sender and its checksum, which no network card has
+// checked.
 Verdict LanInput::handle_fragment(const Frame& frame, ConstBytes bytes, Instant now) {
   if (!Reassembly::may_be_tcp(frame)) {
     return bridging_.treat(Counter::kBridgedFragment, frame, PortId::kLan, bytes, now);
@@ -191,7 +193,8 @@ Verdict LanInput::handle_fragment(const Frame& frame, ConstBytes bytes, Instant 
   whole.reassembled = true;
   Segment segment;
   look_at_segment(whole, segment);
-  // Some receivers reassemble a fragment within a fragment twice, others not at all. So drop it.
+  // Some receivers would reassemble a fragment within a fragment twice, others not at all. So drop
+  // it.
   const Verdict verdict = whole.extensions.fragment
                               ? bridging_.drop(Counter::kDroppedFragmentMalformed)
                               : handle(whole, segment, parts_.fragments.reassembly.whole(), now);
@@ -203,13 +206,13 @@ Verdict LanInput::handle_fragment(const Frame& frame, ConstBytes bytes, Instant 
 Verdict LanInput::handle_tcp(const Frame& frame, const Segment& seen_segment, ConstBytes bytes,
                              Instant now) {
   const auto& [tcp, key, hash, looked_up, changes] = seen_segment;
-  // A host may accept a segment that this parser rejects, so it is bridged.
+  // A host may accept a segment that this parser rejects, so the segment is bridged.
   if (!tcp) {
     if (stays_on_lan(frame, now)) return bridging_.drop(Counter::kFilteredOwnSide);
     const Counter reason = bridging_reason(frame, Counter::kBridgedMalformed);
     return bridging_.treat(reason, frame, PortId::kLan, bytes, now);
   }
-  // Earlier frames of the burst may have begun or ended the flow of this one.
+  // Earlier frames of the burst may have begun or ended the flow of this segment.
   std::uint32_t slot =
       changes == parts_.flows.flows().changes() ? looked_up : parts_.flows.flows().find(key, hash);
   const bool is_syn = tcp->header.opens_connection();
@@ -236,9 +239,9 @@ Verdict LanInput::handle_tcp(const Frame& frame, const Segment& seen_segment, Co
     return bridging_.drop(Counter::kDroppedOtherVlan);
   }
   const bool stays = stays_on_lan(frame, now);
-  // A relayed flow follows its host's MAC itself.
+  // For a relayed flow this is not needed, since the flow itself follows its host's MAC.
   if (!stays) parts_.flows.hosts().hear(parts_.lan.learn_from_lan(frame, now));
-  // If one host of an orphaned flow has moved here, both its hosts are on this LAN.
+  // If one host of an orphaned flow has moved here, both hosts of the flow are on this LAN.
   if (parts_.orphans.size() > 0) {
     if (!passes_checksum(frame)) return Verdict::kDrop;
     if (parts_.orphans.handle_segment(key, frame.ethernet, tcp->header)) return Verdict::kDrop;
@@ -289,7 +292,8 @@ Verdict LanInput::handle_tcp(const Frame& frame, const Segment& seen_segment, Co
   return bridging_.drop(decision.reason);
 }
 
-// `recovered`: the SYN that a cookie answered. The ACK in `segment` brings it back.
+// `recovered`: the SYN that was answered by a SYN cookie, reconstructed from the cookie that the
+// ACK in `segment` returns.
 void LanInput::begin_flow(const AdmissionControl::Segment& segment,
                           const std::optional<wire::TcpHeader>& recovered, LaneId lane,
                           const RulePtr& rule, Instant now) {

@@ -1,5 +1,5 @@
-// Handles frames that arrive on the LAN port: finds the flow of each, passes segments to it, and
-// decides about all other frames.
+// Handles frames that arrive on the LAN port: finds the flow of each frame, passes segments to
+// their flow, and decides about all other frames.
 #pragma once
 
 #include <array>
@@ -33,7 +33,7 @@ namespace satrelay::gateway {
 
 class LanInput {
  public:
-  // All arguments must outlive this.
+  // All arguments must outlive this object.
   LanInput(GatewayParts& parts, Bridging& bridging, DeferredWork& deferred, StationWatch& stations,
            BetweenListener& between)
       : parts_(parts),
@@ -42,42 +42,44 @@ class LanInput {
         stations_(stations),
         between_(between) {}
 
-  // At most kBurstFrames frames.
+  // Handles at most kBurstFrames frames.
   void handle_burst(std::span<const Arrived> frames, std::span<Handled> handled, Instant now);
-  // Learns from a frame that another worker handles what handle_burst() would learn.
+  // Learns from a frame that another worker handles what handle_burst() would learn from it.
   void overhear(const Frame& frame, Instant now);
   // The latest connections that were bridged instead of relayed.
   const BridgedConnections& bridged() const { return bridged_; }
 
  private:
-  // A segment, as look_at_segment() reads it before anything is done with it.
+  // A segment as look_at_segment() reads it, before it is handled.
   struct Segment {
     std::optional<wire::ParsedTcp> tcp;
     FlowKey key;
     std::uint64_t hash = 0;
-    // Where its flow was found.
+    // The slot in which its flow was found.
     std::uint32_t slot = kNoSlot;
-    // FlowStore::changes() at that time.
+    // FlowStore::changes() when the flow was found.
     std::uint64_t changes = ~std::uint64_t{0};
   };
   struct Burst {
     std::array<Frame, kBurstFrames> looks;
-    std::array<Frame*, kBurstFrames> frames;  // in `looks`, or where the caller has looked
+    std::array<Frame*, kBurstFrames> frames;  // in `looks`, or where the caller has parsed it
     std::array<Segment, kBurstFrames> segments;
-    std::array<tcp::Segment, kBurstFrames> train;  // the segments that are handled at once
+    std::array<tcp::Segment, kBurstFrames> train;  // segments that are handled together
   };
 
   // Overwrites `segment`.
   void look_at_segment(const Frame& frame, Segment& segment) const;
-  // Frames of the burst may have begun or ended flows since the flow of this segment was found.
+  // Looks up the segment's flow again if flows were added or removed since the last look-up, by
+  // earlier frames of the burst.
   void find_again(Segment& segment) const {
     const FlowStore& flows = parts_.flows.flows();
     if (!segment.tcp || segment.changes == flows.changes()) return;
     segment.slot = flows.find(segment.key, segment.hash);
     segment.changes = flows.changes();
   }
-  // Passes the segment at `begin` to its flow, and with it all that follow it in the burst and
-  // whose frames are alike. Returns how many; none if the segment needs a closer look.
+  // Passes the segment at `begin` to its flow, together with all segments that directly follow it
+  // in the burst in similar frames. Returns the number of segments; 0 if the first segment must be
+  // handled alone.
   std::size_t handle_train(std::size_t begin, std::size_t end, Instant now);
   void pass_to_flow(std::uint32_t slot, const Frame& frame, std::span<const tcp::Segment> segments,
                     Instant now);
@@ -88,18 +90,19 @@ class LanInput {
                   const std::optional<wire::TcpHeader>& recovered, LaneId lane, const RulePtr& rule,
                   Instant now);
   Verdict handle_fragment(const Frame& frame, ConstBytes bytes, Instant now);
-  // ARP and Neighbour Discovery show where hosts are.
+  // Learns from ARP and Neighbour Discovery where hosts are.
   void hear_told(const Frame& frame, Instant now) {
     between_.hear_own(frame, now);
     parts_.flows.moves().hear_told(frame, now);
   }
-  // The sender claims to be this gateway or a peer. Gateways send on the WAN only, so such a frame
-  // from the LAN is forged, or has come back by another way.
+  // Whether the frame is ARP, UDP or Neighbour Discovery from the address of this gateway or of a
+  // peer. Gateways use their addresses on the WAN only. So such a frame from the LAN is forged, or
+  // has returned on another path.
   bool speaks_for_gateway(const Frame& frame) const;
-  // A host of the LAN answers a question of this gateway.
+  // Whether a host of the LAN answers a question of this gateway.
   bool answers_gateway(const Frame& frame) const;
-  // The frame is for a host of this LAN. A switch that does not know where that host is has sent
-  // the frame to all its ports.
+  // Whether the frame is for a host of this LAN. A switch that does not know where that host is has
+  // sent the frame to all its ports.
   bool stays_on_lan(const Frame& frame, Instant now) const;
   bool passes_checksum(const Frame& frame) const {
     return gateway::passes_checksum(frame, parts_.counters);
@@ -111,7 +114,7 @@ class LanInput {
   StationWatch& stations_;
   BetweenListener& between_;
   BridgedConnections bridged_;
-  // While it is handled.
+  // The burst that is being handled.
   const std::unique_ptr<Burst> burst_ = std::make_unique<Burst>();
 };
 

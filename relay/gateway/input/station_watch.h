@@ -1,4 +1,4 @@
-// Notes on which side of the gateway each station is, by the frames of both ports.
+// Records on which side of the gateway each station is, as the frames of both ports show.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@ namespace satrelay::gateway {
 
 class StationWatch {
  public:
-  // All arguments must outlive this. `stations` is shared by all workers.
+  // All arguments must outlive this object. `stations` is shared by all workers.
   StationWatch(FilteringDatabase& stations, const WanNode& wan, Counters& counters)
       : stations_(stations), wan_(wan), counters_(counters) {}
 

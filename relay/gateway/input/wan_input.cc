@@ -12,8 +12,8 @@ namespace satrelay::gateway {
 void WanInput::handle_burst(std::span<const Arrived> frames, std::span<Handled> handled,
                             Instant now) {
   parts_.counters.add(Counter::kWanFramesIn, frames.size());
-  // Checking a packet reads all of it. A packet that came by DMA is in no cache of this core, so it
-  // is fetched while the packets before it are handled.
+  // Checking a packet reads all of it. A packet that has arrived by DMA is in no cache of this
+  // core, so it is prefetched while the packets before it are handled.
   constexpr std::size_t kAhead = 2;
   for (std::size_t i = 0; i < std::min(kAhead, frames.size()); ++i) prefetch(frames[i].bytes);
   Frame room;
@@ -44,7 +44,7 @@ Verdict WanInput::handle(const Frame& frame, ConstBytes bytes, Instant now) {
       if (concerns_relayed(frame)) return bridging_.drop(Counter::kDroppedIcmpForRelayed);
       break;
     case FrameKind::kFragment:
-      // Without the first fragment no host can reassemble the others.
+      // Without the first fragment no host can reassemble the other fragments.
       if (concerns_relayed(frame)) {
         return bridging_.drop(Counter::kDroppedFragmentOfRelayed);
       }
@@ -109,7 +109,7 @@ Verdict WanInput::handle_stp(const Frame& frame, Instant now) {
   }
   if (!frame.ip.source.is_v4() && !passes_checksum(frame, parts_.counters)) return Verdict::kDrop;
   const auto number = static_cast<unsigned>(udp->destination_port - parts_.config.stp.port);
-  // Most packets come on the lane of the packet before.
+  // Most packets arrive on the same lane as the packet before.
   std::optional<LaneId> lane = deferred_.lane();
   if (parts_.lanes[*lane]->address.number != number ||
       parts_.lanes[*lane]->peer.config.address != frame.ip.source) {

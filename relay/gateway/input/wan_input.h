@@ -1,4 +1,4 @@
-// Handles frames that arrive on the WAN port: passes packets of STP to their sessions, and decides
+// Handles frames that arrive on the WAN port: passes STP packets to their sessions, and decides
 // about all other frames.
 #pragma once
 
@@ -20,7 +20,7 @@ namespace satrelay::gateway {
 
 class WanInput {
  public:
-  // All arguments must outlive this.
+  // All arguments must outlive this object.
   WanInput(GatewayParts& parts, Bridging& bridging, DeferredWork& deferred, StationWatch& stations,
            BetweenListener& between)
       : parts_(parts),
@@ -29,17 +29,17 @@ class WanInput {
         stations_(stations),
         between_(between) {}
 
-  // At most kBurstFrames frames.
+  // Handles at most kBurstFrames frames.
   void handle_burst(std::span<const Arrived> frames, std::span<Handled> handled, Instant now);
-  // Learns from a frame that another worker handles what handle_burst() would learn.
+  // Learns from a frame that another worker handles what handle_burst() would learn from it.
   void overhear(const Frame& frame, Instant now);
-  // Delay and losses of the port up to the frames that are passed next.
+  // Sets the delay and the losses of the port, as they were before the next frames arrived.
   void set_reception(const stp::Reception& reception) { reception_ = reception; }
 
  private:
   Verdict handle(const Frame& frame, ConstBytes bytes, Instant now);
   Verdict handle_stp(const Frame& frame, Instant now);
-  // True if the frame concerns a relayed connection without being a segment of it.
+  // Whether the frame concerns a relayed connection without being a segment of it.
   bool concerns_relayed(const Frame& frame) const;
 
   GatewayParts& parts_;

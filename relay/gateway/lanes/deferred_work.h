@@ -1,5 +1,5 @@
-// Work that consecutive frames of one flow, or of one peer, have in common. settle() does it after
-// the last of them, before anything else happens.
+// Work that consecutive frames of one flow, or of one lane, have in common. settle() does it after
+// the last of these frames, before anything else happens.
 #pragma once
 
 #include <cstddef>
@@ -19,17 +19,17 @@ class DeferredWork {
  public:
   DeferredWork(GatewayParts& parts, SessionEvents& events) : parts_(parts), events_(events) {}
 
-  // Where the last frames came from. Frames from the other port begin a call of their own.
+  // The port on which the last frames arrived. Frames from the other port begin a new call.
   PortId port() const { return port_; }
   void begin(PortId port) { port_ = port; }
 
   bool is_empty() const { return flow_ == kNoSlot && packets_ == 0; }
-  // The flow that has had segments, and must move on; kNoSlot: none.
+  // The flow that has had segments and must be advanced; kNoSlot: none.
   std::uint32_t flow() const { return flow_; }
   void note_segments(std::uint32_t flow) { flow_ = flow; }
-  // The last lane that has had packets.
+  // The lane on which the last packets arrived.
   LaneId lane() const { return lane_; }
-  // Packets of that lane whose events are not taken.
+  // How many packets have arrived on that lane since its events were last handled.
   std::size_t packets() const { return packets_; }
   void note_packet(LaneId lane) {
     lane_ = lane;
@@ -42,7 +42,7 @@ class DeferredWork {
     events_.take(lane_, std::exchange(packets_, 0), now);
     parts_.flows.go_on(now);
   }
-  // The next frame is a segment of `flow`, or of no flow.
+  // Settles the work unless the next frame is a segment of `flow`.
   void settle_unless(std::uint32_t flow, Instant now) {
     if (flow_ != flow) settle(now);
   }

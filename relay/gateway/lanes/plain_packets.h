@@ -1,4 +1,4 @@
-// Shows the packets of all sessions to an observer, with the headers of the WAN in front.
+// Shows the packets of all sessions to an observer, with the headers of the WAN in front of them.
 #pragma once
 
 #include <memory>
@@ -16,14 +16,14 @@ class PlainPackets {
   PlainPackets(const PlainPackets&) = delete;
   PlainPackets& operator=(const PlainPackets&) = delete;
 
-  // nullptr: no observer.
+  // Sets the observer; nullptr: none.
   void observe(PlainObserver* observer);
 
  private:
   class OfLane;
 
   GatewayParts& parts_;
-  // By lane, while there is an observer.
+  // One for each lane, while there is an observer.
   std::vector<std::unique_ptr<OfLane>> lanes_;
 };
 

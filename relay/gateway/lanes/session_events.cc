@@ -67,14 +67,14 @@ void SessionEvents::handle(LaneId id, const stp::Event& event, Instant now) {
       }
       return;
   }
-  // Events that concern no single stream.
+  // These events do not concern a single stream.
   lane.control_messages.handle_event(event, parts_.orphans, now);
   lane.dictionaries.update(parts_.uplink.classes(), lane.control_messages.peer_dictionaries());
 }
 
-// An address that the operator has put behind another peer counts as here, since the asking peer
-// does not speak for it. A host that ARP has named counts as here while its MAC is heard on this
-// LAN.
+// An address that the operator has configured behind another peer counts as present, since the
+// asking peer may not speak for it. A host that ARP has named counts as present while its MAC is
+// heard on this LAN.
 void SessionEvents::answer(LaneId id, const LanQuestions::Question& asked, Instant now) {
   const IpAddress& host = asked.address.host;
   const bool is_others = parts_.claims.is_behind_a_peer(host) &&
@@ -87,7 +87,7 @@ void SessionEvents::answer(LaneId id, const LanQuestions::Question& asked, Insta
       asked, is_here ? LanQuestions::Answer::kHere : LanQuestions::Answer::kNotHere, now);
 }
 
-// The stream is a message or a flow.
+// The stream carries a message or a flow.
 void SessionEvents::handle_opened(LaneId id, stp::StreamId stream, Instant now) {
   Lane& lane = *parts_.lanes[id];
   if (parts_.lan.is_routed(lane.address.peer)) {

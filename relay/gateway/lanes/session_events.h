@@ -1,4 +1,4 @@
-// Takes the events of the sessions, and passes each to the parts that it concerns.
+// Polls the events of the sessions, and passes each event to the parts that it concerns.
 #pragma once
 
 #include <cstddef>
@@ -15,14 +15,14 @@ class SessionEvents {
  public:
   explicit SessionEvents(GatewayParts& parts) : parts_(parts) {}
 
-  // Takes the events of `packets` packets at most. Returns whether there were any.
+  // Handles events: at most as many as `packets` packets may cause. Returns whether there were any.
   bool take(LaneId id, std::size_t packets, Instant now);
   bool take(LaneId id, Instant now) { return take(id, 1, now); }
 
  private:
   void handle(LaneId id, const stp::Event& event, Instant now);
   void handle_opened(LaneId id, stp::StreamId stream, Instant now);
-  // The peer asks whether this LAN has an address.
+  // Answers the peer's question whether this LAN has an address.
   void answer(LaneId id, const LanQuestions::Question& asked, Instant now);
 
   GatewayParts& parts_;

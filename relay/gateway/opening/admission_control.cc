@@ -11,7 +11,7 @@ namespace {
 using Flags = wire::TcpFlags;
 using Decision = AdmissionControl::Decision;
 
-// If fewer places are free, one is kept for each cookie that may come back.
+// If fewer slots are free, one is reserved for each cookie that may be returned.
 constexpr std::size_t kAmplePlaces = 4096;
 
 // How often the far gateway is asked about a device to which connections are bridged.
@@ -44,15 +44,16 @@ Decision AdmissionControl::decide(const Segment& segment, ActiveRule& rule,
   const FlowKey& key = segment.key;
   const wire::TcpHeader& header = segment.header;
   const bool is_syn = header.opens_connection();
-  // A host repeats such a segment by itself, so it does not wait for an answer to an ACK.
+  // After such a segment the host does not wait for its server to send first: the host repeats the
+  // segment, or ends the connection.
   const bool repeats =
       segment.payload > 0 || (header.flags & (Flags::kSyn | Flags::kFin | Flags::kRst)) != 0;
   if (repeats) unplaced_acks_.forget(key);
-  // A connection opens with a SYN, or with an ACK that brings back the cookie with which the
-  // gateway has answered a SYN.
+  // A connection opens with a SYN, or with an ACK that returns the cookie with which the gateway
+  // has answered a SYN.
   auto recovered = cookies_.recover(key, header, now);
-  // If an ACK with a cookie was dropped or lost, the segments behind it must not be bridged, as the
-  // far host has no such connection. The host repeats all of them, from the ACK on.
+  // If an ACK with a cookie was dropped or lost, the following segments must not be bridged, as the
+  // far host has no such connection. The host repeats all of them, beginning with the ACK.
   if (!recovered && !is_syn &&
       (records_.dropped_acks.recalls(key, header.acknowledgment, now) ||
        cookies_.follows_a_lost_ack(key, header, now))) {
@@ -67,7 +68,7 @@ Decision AdmissionControl::decide(const Segment& segment, ActiveRule& rule,
     reason = Counter::kBridgedMidStream;
   }
   // A SYN with IP options or extension headers is bridged, and so is its connection: the hosts may
-  // need these headers on the way. A SYN that a cookie has answered had none.
+  // need these headers on the path. If a cookie has answered the SYN, the SYN had no such headers.
   if (!reason && !recovered && segment.frame.kind != FrameKind::kTcp) {
     reason = bridging_reason(segment.frame, Counter::kBridgedMidStream);
   }
@@ -76,8 +77,8 @@ Decision AdmissionControl::decide(const Segment& segment, ActiveRule& rule,
     if (is_syn && begin_trial(segment, *lane, now)) reason = Counter::kBridgedOnTrial;
   }
   if (!reason) {
-    // A host that got a cookie as the answer to its SYN believes in it, or will. So a repeated SYN
-    // gets the same cookie, whatever room there is, as long as the cookie is remembered.
+    // A host that gets a cookie as the answer to its SYN has a complete handshake. So a repeated
+    // SYN gets the same cookie, even if there is no room, as long as the cookie is remembered.
     if (is_syn &&
         (may_answer_by_cookie(*lane, key.local, room, now) ||
          cookies_.has_answered(key, header, now)) &&
@@ -107,7 +108,7 @@ Decision AdmissionControl::decide(const Segment& segment, ActiveRule& rule,
     under_way_.remove(lanes_[*lane]->address.peer, key.local, now);
   }
   if (!reason) return {.kind = Decision::Kind::kRelay, .recovered = recovered};
-  // The host believes that it is connected. There may be room, or a live peer, when it sends again.
+  // The host has a complete handshake. There may be room, or a live peer, when it sends again.
   if (recovered && (is_want_of_room(*reason) || reason == Counter::kBridgedPeerDown)) {
     if (!repeats) unplaced_acks_.add(key, segment.frame.ethernet.reversed(), header, now);
     records_.dropped_acks.remember(key, header.acknowledgment, now);
@@ -143,7 +144,7 @@ std::optional<Counter> AdmissionControl::reason_to_bridge(const Segment& segment
     return Counter::kBridgedMulticast;
   }
   if (const auto reason = objection(key, rule, lane, now)) {
-    // A SYN of this gateway, which a router of the LAN forwards to another peer, is allowed.
+    // Allow a SYN of this gateway that a router of the LAN forwards to another peer.
     const bool is_ours = reason == Counter::kBridgedForeignSource &&
                          records_.own_syns.recalls(untagged(key), opening.sequence, now);
     if (!is_ours) return reason;
@@ -154,8 +155,8 @@ std::optional<Counter> AdmissionControl::reason_to_bridge(const Segment& segment
   if (options.has_md5 || options.has_ao || options.has_mptcp_join || takes_paths) {
     return Counter::kBridgedTcpOptions;
   }
-  // The SYN may be a probe of traceroute. If the gateway answered it, the first hop would look like
-  // the destination.
+  // The SYN may be a probe of traceroute. If the gateway answered it, a router on the path would
+  // look like the destination.
   if (segment.header.opens_connection() && segment.frame.ip.hop_limit <= kMostTtlOfAProbe) {
     return Counter::kBridgedLowTtl;
   }
@@ -180,9 +181,9 @@ std::optional<Counter> AdmissionControl::objection(const FlowKey& key, const con
   if (lanes_[*lane]->control_messages.peer_admission() != Admission::kOpen) {
     return Counter::kBridgedPeerBypass;
   }
-  // If the SYN were relayed, the peer would take it for a SYN of that host, and the answers would
-  // come back to the sender of the SYN, possibly a forger. If it is bridged, the answers go to the
-  // owner of the address.
+  // If the SYN were relayed, the peer would treat it as a SYN of that host, and the answers would
+  // return to the sender of the SYN, possibly a forger. If it is bridged, the answers are sent to
+  // the owner of the address.
   if (claims_.is_behind_a_peer(key.local)) return Counter::kBridgedForeignSource;
   if (!is_accepted(key.local, *lane)) return Counter::kBridgedUnacceptedSource;
   if (may_be_between(key, *lane) &&
@@ -192,8 +193,8 @@ std::optional<Counter> AdmissionControl::objection(const FlowKey& key, const con
   return std::nullopt;
 }
 
-// The shortest of all lanes to the peer counts, as a single lane may have begun while the link had
-// a queue.
+// The shortest round trip of all lanes to the peer counts, since a single lane may have begun while
+// the link had a queue.
 std::optional<Duration> AdmissionControl::shortest_path(LaneId lane) const {
   std::optional<Duration> shortest;
   for (const LaneId id : lanes_[lane]->peer.lanes) {
@@ -207,8 +208,8 @@ bool AdmissionControl::may_be_between(const FlowKey& key, LaneId lane) const {
   return !claims_.is_behind_a_peer(key.remote) && lanes_[lane]->session.agreed().between_gateways();
 }
 
-// A SYN with data is not tried: these first bytes of the connection must not cross the link in the
-// clear.
+// A SYN with data is not tried: the first bytes of the connection must not cross the link
+// unencrypted.
 bool AdmissionControl::begin_trial(const Segment& syn, LaneId lane, Instant now) {
   const FlowKey& key = syn.key;
   const LanAddress address(key.remote, key.vlans);
@@ -244,12 +245,12 @@ void AdmissionControl::note_bridged(const Segment& syn, Counter reason, LaneId l
   }
 }
 
-// A forger on the way may have sent the answers that have confirmed the address. The real far host
-// answers too, and that answer exposes the forger. So does a report of the far gateway.
+// The answers that have confirmed the address may have been sent by a forger on the path. The real
+// far host answers too, and its answer exposes the forger. So does a report of the far gateway.
 void AdmissionControl::follow_confirmed(const Segment& syn, const LanAddress& address, LaneId lane,
                                         bool waits, Instant now) {
   const auto path = shortest_path(lane);
-  // A device may take this long to answer, and no far host is as quick.
+  // A device may take this long to answer, and no far host can answer within this time.
   const bool is_begun = path && trials_.begin(address, SynTrials::Sign::kConfirmed,
                                               {.key = syn.key,
                                                .sequence = syn.header.sequence,
@@ -268,8 +269,8 @@ bool AdmissionControl::ask(const LanAddress& address, LaneId lane, Instant now) 
   return true;
 }
 
-// A repeated SYN that is taken back is relayed. The reset of the first SYN leaves first, so that
-// the far host forgets it before the far gateway opens the connection.
+// The repetition of a SYN that is withdrawn is relayed. The reset for the first SYN is sent before,
+// so that the far host forgets the first SYN before the far gateway opens the connection.
 bool AdmissionControl::end_overdue_trial(const Segment& syn, Instant now) {
   using Sign = SynTrials::Sign;
   const auto [trial, tried] = trials_.find(syn.key, syn.header.sequence, now);
@@ -281,8 +282,8 @@ bool AdmissionControl::end_overdue_trial(const Segment& syn, Instant now) {
       trial->sign = Sign::kConfirmed;
       return false;
     }
-    // If the SYN was reset, a late answer was taken back, although the link's queue may have
-    // delayed it. The answer to this repetition would be taken back too.
+    // If the SYN was reset, its answer was withdrawn as late, although the link's queue may have
+    // delayed it. The answer to this repetition would be withdrawn too.
     const bool is_late = tried->is_late(now) && !tried->has_waited;
     if (!is_late && !tried->is_reset) return false;
   }
@@ -306,16 +307,16 @@ bool AdmissionControl::takes_back(const FlowKey& key, const wire::EthernetHeader
   if (tried == nullptr) return false;
   const LanAddress address = trial->address;
   if (tried->answer) {
-    // Two senders have answered the same SYN. The second of them is the far host, however long the
-    // SYN has waited.
+    // Two senders have answered the same SYN. The sender of the second answer is the far host, no
+    // matter how long the SYN has waited.
     const bool contradicts = accepts && *tried->answer != numbers.sequence && !tried->is_repeated;
     if (!contradicts) return false;
     refute(address, now);
   } else if (trial->sign != Sign::kVoid && !tried->is_late(now)) {
     trial->sign = Sign::kConfirmed;
     if (between_.confirm(address, now)) counters_.add(Counter::kAddressesBetween);
-    // A refusal may be forged too. The SYN stays on trial, so that an answer of the far host
-    // exposes the forger.
+    // A refusal may be forged too. The SYN stays on trial, so that an answer of the far host can
+    // expose the forger.
     if (accepts) tried->answer = numbers.sequence;
     return false;
   } else if (trial->sign == Sign::kConfirmed && (tried->has_waited || tried->is_repeated)) {
@@ -323,7 +324,7 @@ bool AdmissionControl::takes_back(const FlowKey& key, const wire::EthernetHeader
   } else if (!tried->has_waited) {
     refute(address, now);
   }
-  if (refuses) return false;  // the connection has ended: nothing of it goes on in the clear
+  if (refuses) return false;  // the connection has ended: no bytes follow unencrypted
   records_.bridged_syns.forget(key);
   if (!tried->is_reset) {
     tried->is_reset = refusals_.take_back(key, ethernet.reversed(), numbers.acknowledgment);
@@ -331,8 +332,8 @@ bool AdmissionControl::takes_back(const FlowKey& key, const wire::EthernetHeader
   return true;
 }
 
-// Any answer that came in time was from a forger. The hosts with such connections are reset when
-// they send again.
+// If an answer arrived in time, it was from a forger. The hosts with such connections are reset
+// when they send again.
 void AdmissionControl::refute(const LanAddress& address, Instant now) {
   if (SynTrials::Trial* const trial = trials_.trial_of(address)) {
     trial->sign = SynTrials::Sign::kVoid;

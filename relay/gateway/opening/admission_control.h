@@ -1,7 +1,7 @@
 // Decides what happens to a TCP segment from the LAN that belongs to no flow: it begins a flow, is
-// answered by a cookie, is bridged, or is dropped, and for which reason. This class holds the
-// memory for such decisions: connections that are not relayed or no longer relayed
-// (connection_records.h), cookies, connections without room, and resets for hosts.
+// answered by a cookie, is bridged, or is dropped, and for which reason. This class stores the
+// state for such decisions: connections that are not relayed or no longer relayed
+// (connection_records.h), cookies, connections for which there was no room, and resets for hosts.
 #pragma once
 
 #include <cstddef>
@@ -48,17 +48,18 @@ class AdmissionControl : private DesyncDetector::SessionPeers {
   struct Decision {
     enum class Kind : std::uint8_t {
       kRelay,   // a flow begins, and there is room for it
-      kCookie,  // the caller calls answer_by_cookie()
+      kCookie,  // the caller must call answer_by_cookie()
       kBridge,  // for `reason`
       kDrop,    // for `reason`
     };
     Kind kind = Kind::kDrop;
     Counter reason{};
-    // kRelay: the SYN, as far as the cookie that the segment brings back contains it.
+    // kRelay: the SYN, reconstructed from the cookie that the segment returns; nullopt: the segment
+    // is the SYN.
     std::optional<wire::TcpHeader> recovered = {};
   };
 
-  // All arguments except the configuration must outlive this; `lanes` may be filled later.
+  // All arguments except the configuration must outlive this object; `lanes` may be filled later.
   AdmissionControl(const config::Gateway& config, HashKey secret, const Policy& policy,
                    const Claims& claims, const Lanes& lanes, const SymmetricPaths& paths,
                    BetweenGateways& between, Counters& counters);
@@ -70,12 +71,12 @@ class AdmissionControl : private DesyncDetector::SessionPeers {
   // decision.
   Decision decide(const Segment& segment, ActiveRule& rule, std::optional<LaneId> lane,
                   const FlowCapacity& room, Instant now);
-  // Why no connection between these hosts, whatever their ports, is relayed under the rule; nullopt
-  // if it may be relayed.
+  // Returns why no connection between these hosts, on any ports, is relayed under the rule; nullopt
+  // if connections may be relayed.
   std::optional<Counter> objection(const FlowKey& key, const config::Rule& rule,
                                    std::optional<LaneId> lane, Instant now) const;
-  // `config`: for the endpoint that the connection would have. `lane`: the lane to its far
-  // host.
+  // `config`: the settings of the endpoint that the connection would have. `lane`: the lane to its
+  // far host.
   void answer_by_cookie(const Segment& syn, const wire::EthernetHeader& to_host,
                         const tcp::Config& config, LaneId lane, Instant now);
   // A SYN was bridged for `reason`, or `waits` for the link. Its answer may show whether its server
@@ -83,35 +84,36 @@ class AdmissionControl : private DesyncDetector::SessionPeers {
   void note_bridged(const Segment& syn, Counter reason, LaneId lane, bool waits, Instant now);
   // The shortest round trip to the lane's peer; nullopt: not known yet.
   std::optional<Duration> shortest_path(LaneId lane) const;
-  // Checks a segment from the WAN that belongs to no flow, before look_from_wan(). `segment` begins
-  // with the TCP header. True: it answers a SYN that is taken back, so it must not reach its host.
+  // Checks a segment from the WAN that belongs to no flow. Call this before look_from_wan().
+  // `segment` begins with the TCP header. Returns true if the segment answers a SYN that is
+  // withdrawn, so that it must not reach its host.
   bool takes_back(const FlowKey& key, const wire::EthernetHeader& ethernet, ConstBytes segment,
                   Instant now);
-  // The peer says that its LAN has the address.
+  // The peer reports that its LAN has the address.
   void refute(const LanAddress& address, Instant now);
-  // A segment from the WAN that belongs to no flow, from its TCP header on. `key`: as seen from the
-  // LAN.
+  // Notes a segment from the WAN that belongs to no flow. `segment` begins with the TCP header.
+  // `key`: as seen from the LAN.
   void look_from_wan(const FlowKey& key, const wire::EthernetHeader& ethernet, ConstBytes segment,
                      Instant now);
-  // A peer's evidence about its host. `lane`: the lane of the connection.
+  // Handles a peer's evidence about its host. `lane`: the lane of the connection.
   void handle_evidence(LaneId lane, const HostEvidence& evidence, Instant now);
   void handle_timeout(Instant now) {
     desync_detector_.handle_timeout(now);
     unplaced_acks_.handle_timeout(now);
   }
-  // The resets of a rule's `action: reset`.
+  // Sends the resets of rules with `action: reset`.
   Refusals& refusals() { return refusals_; }
   ConnectionRecords& records() { return records_; }
 
   Admission admission() const { return admission_; }
   void set_admission(Admission admission) { admission_ = admission; }
 
-  // Writes the next frame; 0 if there is none. A cookie is a SYN-ACK for the LAN. The other frames
+  // Write the next frame; 0 if there is none. A cookie is a SYN-ACK for the LAN. The other frames
   // are RSTs, and ACKs that ask a host for its sequence numbers.
   std::size_t poll_cookie(MutableBytes out) { return cookies_.poll_frame(out); }
   std::size_t poll_reset(PortId port, MutableBytes out);
-  // Whether a refusal waits for the port. DesyncDetector and UnplacedAcks reset hosts on the LAN
-  // only, and do not count here.
+  // Whether a refusal waits for the port. The resets of DesyncDetector and UnplacedAcks do not
+  // count here: they are for the LAN only.
   bool reset_waits(PortId port) const { return !refusals_.empty(port); }
   Instant next_timeout() const;
 
@@ -119,28 +121,28 @@ class AdmissionControl : private DesyncDetector::SessionPeers {
   bool is_alive(LaneId lane) const override;
   bool understands_evidence(LaneId lane) const override;
   bool tell(LaneId lane, const HostEvidence& evidence, Instant now) override;
-  // Why the segment does not open a connection that may be relayed. `opening`: its SYN, or the SYN
-  // that its cookie contains.
+  // Returns why the segment does not open a connection that may be relayed. `opening`: the
+  // connection's SYN: the segment itself, or the SYN that was reconstructed from its cookie.
   std::optional<Counter> reason_to_bridge(const Segment& segment, const wire::TcpHeader& opening,
                                           const config::Rule& rule, std::optional<LaneId> lane,
                                           Instant now) const;
-  // Whether the peer takes connections of this host, as far as is known. If it does not, it would
-  // reset the connection after the client believes that it is connected.
+  // Whether the peer accepts connections of this host, as far as this gateway knows. If the peer
+  // does not, it would reset the connection after the client has seen a complete handshake.
   bool is_accepted(const IpAddress& host, LaneId lane) const;
-  // Whether the server may be a device between the gateways, and the peer can be asked about it: no
-  // peer has its address by a prefix of its own, only by a prefix for everything.
+  // Whether the server may be a device between the gateways, and the peer can be asked about it. No
+  // peer may have a prefix of its own for the server's address, only a prefix for everything.
   bool may_be_between(const FlowKey& key, LaneId lane) const;
-  // Puts a SYN on trial, to find out whether its server is between the gateways: the caller bridges
-  // it. False: there is no trial.
+  // Puts a SYN on trial, to find out whether its server is between the gateways. Returns true if
+  // the caller must bridge the SYN; false: there is no trial.
   bool begin_trial(const Segment& syn, LaneId lane, Instant now);
   void follow_confirmed(const Segment& syn, const LanAddress& address, LaneId lane, bool waits,
                         Instant now);
-  // Asks the peer whether its LAN has the address. False: it cannot ask now.
+  // Asks the peer whether its LAN has the address. Returns false if the peer cannot be asked now.
   bool ask(const LanAddress& address, LaneId lane, Instant now);
-  // Whether this repeats a SYN on trial by a hint that was not answered in time. If so, the SYN is
-  // taken back.
+  // If `syn` repeats a SYN on trial that was not answered in time, withdraws the first SYN and
+  // returns true.
   bool end_overdue_trial(const Segment& syn, Instant now);
-  // Whether there will be a place for the flow when the cookie comes back.
+  // Whether there will be a slot for the flow when the cookie is returned.
   bool may_answer_by_cookie(LaneId lane, const IpAddress& host, const FlowCapacity& room,
                             Instant now);
 

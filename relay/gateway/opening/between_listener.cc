@@ -6,7 +6,7 @@
 
 namespace satrelay::gateway {
 
-// Only a peer for everything (a prefix of no bits) holds the address.
+// The address belongs to a peer only by a prefix for everything (a prefix of no bits).
 bool BetweenListener::may_be_between(const IpAddress& address) const {
   return policy_.peer_for(address) && !claims_.is_behind_a_peer(address);
 }

@@ -1,6 +1,6 @@
-// Hears in ARP and Neighbour Discovery which addresses are between the two gateways
-// (addresses/between_gateways.h): a host of the LAN asks for the address, and the answer comes from
-// the WAN sooner than any answer from a peer's LAN could.
+// Learns from ARP and Neighbour Discovery which addresses are between the two gateways
+// (addresses/between_gateways.h): a host of the LAN asks for the address, and the answer arrives
+// from the WAN sooner than any answer from a peer's LAN could.
 #pragma once
 
 #include "pep/base/address.h"
@@ -17,7 +17,7 @@ namespace satrelay::gateway {
 
 class BetweenListener {
  public:
-  // All arguments must outlive this.
+  // All arguments must outlive this object.
   BetweenListener(const Policy& policy, const Claims& claims, const LanNeighbours& lan,
                   const AdmissionControl& door, const FarGateways& peers, BetweenGateways& between)
       : policy_(policy),
@@ -27,11 +27,11 @@ class BetweenListener {
         peers_(peers),
         between_(between) {}
 
-  // A frame from the LAN: it may announce an address of its sender.
+  // Handles a frame from the LAN, which may announce an address of its sender.
   void hear_own(const Frame& frame, Instant now);
-  // A frame from the LAN: it may ask for an address.
+  // Handles a frame from the LAN, which may ask for an address.
   void hear_question(const Frame& frame, Instant now);
-  // A frame from the WAN: it may answer a question.
+  // Handles a frame from the WAN, which may answer a question.
   void hear_answer(const Frame& frame, Instant now);
 
  private:

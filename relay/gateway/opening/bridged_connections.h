@@ -1,5 +1,6 @@
 // The latest connections that were bridged instead of relayed, and the reasons. They show an
-// operator what is not accelerated. Each bridged SYN is one write into a ring, even in a flood.
+// operator which connections are not accelerated. Each bridged SYN costs one write into a ring,
+// even in a flood.
 #pragma once
 
 #include <algorithm>
@@ -23,8 +24,8 @@ class BridgedConnections {
     FlowKey key;  // the client is the local host
     Counter reason{};
     RulePtr rule;
-    Instant at;              // when its latest SYN came
-    std::uint32_t syns = 0;  // consecutive ones
+    Instant at;              // when its latest SYN arrived
+    std::uint32_t syns = 0;  // number of consecutive SYNs
   };
 
   void note(const FlowKey& key, Counter reason, const RulePtr& rule, Instant now) {
@@ -37,7 +38,7 @@ class BridgedConnections {
     entries_[noted_++ % kKept] = {key, reason, rule, now, 1};
   }
 
-  // Newest first.
+  // Returns the newest entry first.
   std::vector<Entry> latest() const {
     std::vector<Entry> list;
     for (std::uint64_t i = 0; i < std::min<std::uint64_t>(noted_, kKept); ++i) {

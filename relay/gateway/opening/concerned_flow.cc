@@ -8,7 +8,8 @@
 namespace satrelay::gateway {
 namespace {
 
-// Whether the payload begins with the ports of a TCP segment, or of the first fragment of one.
+// Whether the payload begins with the ports of a TCP segment, or of the first fragment of a TCP
+// segment.
 bool shows_tcp_ports(const Frame& frame) {
   const bool begins = frame.kind == FrameKind::kFragment && frame.ip.is_first_fragment() &&
                       frame.ip.protocol == wire::kProtocolTcp && !hides_transport(frame);

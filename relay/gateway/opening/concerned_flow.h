@@ -1,4 +1,4 @@
-// The flow that a frame concerns without being a segment of it.
+// Finds the flow that a frame concerns without being a segment of the flow.
 #pragma once
 
 #include <optional>
@@ -9,9 +9,9 @@
 
 namespace satrelay::gateway {
 
-// For an ICMP error, the connection of the packet that it quotes; for any other frame, the TCP
-// connection whose ports it shows. `port`: where the frame came from. The key is as seen from the
-// LAN. nullopt: the frame shows no TCP connection.
+// For an ICMP error, returns the connection of the quoted packet; for any other frame, the TCP
+// connection with the frame's ports. `port`: the port on which the frame arrived. The key is as
+// seen from the LAN. nullopt: the frame shows no TCP connection.
 std::optional<FlowKey> concerned_flow(PortId port, const Frame& frame);
 
 }  // namespace satrelay::gateway

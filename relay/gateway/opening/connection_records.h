@@ -1,5 +1,5 @@
-// Records of connections that a gateway does not relay, or no longer relays. It keeps them for a
-// while, so that later segments of a connection are treated like the earlier ones.
+// Records of connections that a gateway does not relay, or no longer relays. They are kept for a
+// while, so that later segments of a connection are treated like earlier segments.
 #pragma once
 
 #include <algorithm>
@@ -26,26 +26,27 @@ struct ConnectionRecords {
         own_syns(secret, RecentConnections::kRepetitions),
         split_vlans(secret) {}
 
-  // By the sequence number of a SYN from the LAN that was bridged. A repeated SYN is bridged again,
-  // as the server may have answered the first one already. A connection that began while bridging
-  // stays bridged to its end.
+  // Bridged SYNs from the LAN, with their sequence numbers. A repeated SYN is bridged again, since
+  // the server may already have answered the first SYN. A connection that began while the gateway
+  // bridged stays bridged to its end.
   RecentConnections bridged_syns;
-  // The same for SYNs from the WAN, all of which are bridged.
+  // SYNs from the WAN, with their sequence numbers. All of them are bridged.
   RecentConnections syns_from_wan;
-  // By the number of an ACK that brought back a cookie and was dropped. The segments behind it are
-  // dropped too, until the host repeats the ACK.
+  // ACKs that returned a cookie and were dropped, with their acknowledgment numbers. The following
+  // segments of the connection are dropped too, until the host repeats the ACK.
   RecentConnections dropped_acks;
-  // Number 0: flows that were established once and have ended.
+  // Flows that were established and have ended. The number is always 0.
   RecentConnections ended;
-  // Number 0: connections that the far host already has through no gateway, as its gateway reports.
+  // Connections that the far host already has without the gateways, as the far gateway reports. The
+  // number is always 0.
   RecentConnections refused_in_use;
-  // The same, as seen at the two ports of this gateway.
+  // Connections that this gateway itself has seen in use on both of its ports.
   ConnectionsInUse in_use;
-  // By the sequence number of a SYN of ours towards a host behind a peer. A router of the LAN may
-  // send the SYN back, so the key is as if the SYN came from the LAN. It is untagged(), since that
-  // router may choose another VLAN.
+  // SYNs of this gateway towards a host behind a peer, with their sequence numbers. A router of the
+  // LAN may send such a SYN back, so the key is as if the SYN came from the LAN. The key is
+  // untagged(), since the router may choose another VLAN.
   RecentConnections own_syns;
-  // Pairs of hosts with different VLANs in their two directions.
+  // Pairs of hosts that use different VLANs in their two directions.
   SplitVlans split_vlans;
 };
 

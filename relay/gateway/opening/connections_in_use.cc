@@ -11,7 +11,7 @@ using Flags = wire::TcpFlags;
 
 }  // namespace
 
-// A set has four connections on average.
+// A set of kWays entries has four connections on average.
 ConnectionsInUse::ConnectionsInUse(HashKey key, Duration memory, std::size_t connections)
     : key_(key), memory_(memory), entries_(connections / 4 * kWays) {}
 
@@ -50,7 +50,8 @@ ConnectionsInUse::Entry* ConnectionsInUse::place_for(std::uint64_t hash, State e
     const State state = is_valid(entry, now) ? entry.state : State::kFree;
     return std::pair(state, later(entry.host_spoke, entry.far_spoke));
   };
-  const auto same = std::ranges::find(set, hash, &Entry::hash);  // from before, and no longer valid
+  // An earlier entry, which has expired.
+  const auto same = std::ranges::find(set, hash, &Entry::hash);
   Entry& place = same != set.end() ? *same : *std::ranges::min_element(set, {}, rank);
   if (rank(place).first > evidence) return nullptr;
   place = Entry{.hash = hash};
@@ -84,7 +85,8 @@ void ConnectionsInUse::look_from_lan(const FlowKey& flow, const SegmentNumbers& 
   Entry* const entry = place_for(hash, State::kHostSpoke, now);
   if (entry == nullptr || entry->state == State::kOver) return;
   if (entry->state == State::kInUse) {
-    // The segment may come from a forger in the host's name, which does not know the numbers.
+    // The segment may come from a forger in the host's name, which does not know the sequence
+    // numbers.
     if (!is_within_reach(segment.acknowledgment, entry->expected)) return;
   } else {
     const bool fits =

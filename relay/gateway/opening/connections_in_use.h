@@ -1,15 +1,15 @@
 // Bridged connections that both hosts have, as far as their segments show. A SYN from the LAN for
-// such a connection is forged, or late. If the gateway relayed the SYN, it would answer it, and the
-// new flow would take the place of the connection.
+// such a connection is forged, or late. If the gateway relayed the SYN, it would answer the SYN,
+// and the new flow would replace the connection.
 //
-// Any station can forge a segment on the WAN. So a connection counts as in use only if both ports
-// agree: the host of the LAN has acknowledged, within kSequenceReach, what came from the WAN. An
-// RST or a SYN of the host is no such acknowledgment. Only the host's own acknowledgment ends the
-// entry, too: the far host's FIN or RST ends the connection once the host has acknowledged exactly
-// that number.
+// Any station can forge a segment on the WAN. So a connection counts as in use only if the two
+// ports agree: the host of the LAN has acknowledged a number within kSequenceReach of the numbers
+// that arrived from the WAN. An RST or a SYN of the host is not such an acknowledgment. The entry
+// also ends only by the host's own acknowledgment: the far host's FIN or RST ends the connection
+// once the host has acknowledged exactly its number.
 //
-// The table has a fixed size, with eight places for each hash. An entry never takes the place of an
-// entry with more evidence.
+// The table has a fixed size, with eight entries for each hash. An entry never replaces an entry
+// with more evidence.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +26,7 @@ namespace satrelay::gateway {
 
 class ConnectionsInUse {
  public:
-  // Both hosts must have sent something within `memory`.
+  // A connection is in use if both hosts have sent something within `memory`.
   ConnectionsInUse(HashKey key, Duration memory, std::size_t connections);
 
   // Call these for each segment that is bridged. `flow`: as seen from the LAN.
@@ -38,9 +38,9 @@ class ConnectionsInUse {
   // In ascending order of evidence.
   enum class State : std::uint8_t {
     kFree,
-    kFarSpoke,   // only the WAN port has seen it
-    kHostSpoke,  // the LAN port has seen it, and the WAN port nothing that fits
-    kOver,       // both hosts have ended it: late segments do not revive it
+    kFarSpoke,   // seen only on the WAN port
+    kHostSpoke,  // seen on the LAN port, and nothing that matches was seen on the WAN port
+    kOver,       // both hosts have ended the connection: late segments do not revive it
     kInUse,
   };
   static constexpr Instant kLongAgo =
@@ -51,7 +51,7 @@ class ConnectionsInUse {
     Instant far_spoke = kLongAgo;
     std::uint32_t expected = 0;  // the host's latest acknowledgment
     std::uint32_t said = 0;      // the latest sequence number from the WAN
-    std::uint32_t end = 0;       // the number that acknowledges the far host's FIN or RST
+    std::uint32_t end = 0;       // the acknowledgment number that covers the far host's FIN or RST
     State state = State::kFree;
     bool far_ends = false;  // `end` is known
     bool far_resets = false;
@@ -63,10 +63,11 @@ class ConnectionsInUse {
   bool is_valid(const Entry& entry, Instant now) const;
   const Entry* find(std::uint64_t hash, Instant now) const;
   Entry* find(std::uint64_t hash, Instant now);
-  // The flow's entry, or a new one in a place with at most `evidence`; nullptr if there is none.
+  // Returns the flow's entry, or a new entry instead of one with at most `evidence`; nullptr if
+  // neither is possible.
   Entry* place_for(std::uint64_t hash, State evidence, Instant now);
   void look_for_end(Entry& entry, Instant now);
-  // No entry is valid.
+  // Whether the table has no valid entry.
   bool is_empty(Instant now) const { return now >= empty_at_; }
   void note_spoken(Instant now) { empty_at_ = later(empty_at_, now + memory_); }
 

@@ -11,12 +11,12 @@ namespace {
 
 using Flags = wire::TcpFlags;
 
-// Hosts answer such questions only twice a second (RFC 5961 section 7; Linux limits it by
+// Hosts answer such questions only twice a second (RFC 5961 section 7; Linux limits them per
 // connection).
 constexpr Duration kAskAgain = Duration::milliseconds(600);
 constexpr Duration kTellAgain = Duration::milliseconds(100);
-// Distance from the number that a host expects to a number that is in no window (RFC 7323 section
-// 2.3: a window has at most 2^30 octets).
+// Distance from the number that a host expects to a number that is outside of any window (RFC 7323
+// section 2.3: a window has at most 2^30 octets).
 constexpr std::uint32_t kOutOfWindow = 0x6000'0000;
 
 }  // namespace
@@ -47,8 +47,8 @@ void DesyncDetector::look_from_lan(const FlowKey& key, const wire::EthernetHeade
     return;
   }
   if (segment.payload == 0) return;
-  // The sequence has gone back: the host retransmits what was lost, after segments that it sent
-  // later.
+  // If the sequence number has decreased, the host retransmits lost data after it has sent later
+  // segments.
   const auto ahead = static_cast<std::int32_t>(segment.sequence - entry.data_sequence);
   if (entry.times_sent == 0 || ahead > 0) {
     entry.times_sent = 1;
@@ -128,8 +128,8 @@ void DesyncDetector::hear(const SessionPeer& session_peer, const HostEvidence& e
     return;
   }
   Entry& entry = entries_[hash % kEntries];
-  // The connection was not seen in both directions, or the gateway has looked into it lately, or
-  // there is no room.
+  // The evidence is refused if the connection was not seen in both directions, if the gateway has
+  // examined it lately, or if there is no room.
   if (entry.hash != hash || !entry.to_host || now < entry.quiet_until ||
       !has_room_for(session_peer)) {
     counters_.add(Counter::kEvidenceRefused);
@@ -147,13 +147,14 @@ void DesyncDetector::hear(const SessionPeer& session_peer, const HostEvidence& e
   open(std::move(opened), now);
 }
 
-// --- cases: connections that the gateway looks into --------------------------------------------
+// --- cases: connections that the gateway examines ----------------------------------------------
 
 bool DesyncDetector::agree(const Word& one, const Word& other) {
   return is_within_reach(one.sends, other.sends) && is_within_reach(one.expects, other.expects);
 }
 
-// Both directions must disagree: in one direction, all acknowledgments may have been lost.
+// Both directions must disagree, since in a single direction all acknowledgments may have been
+// lost.
 bool DesyncDetector::disagree(const Word& here, const Word& there) {
   return !is_within_reach(here.sends, there.expects) && !is_within_reach(here.expects, there.sends);
 }
@@ -210,7 +211,7 @@ bool DesyncDetector::go_on(Case& looked_into, Instant now) {
   return c.is_told && c.theirs;
 }
 
-// Resets the host if both its own numbers and the peer's evidence are there, and they disagree.
+// Resets the host if both its own numbers and the peer's evidence are known and disagree.
 void DesyncDetector::close(Case& over, Instant now) {
   const bool proven = now >= over.listens_until && over.has_answered && over.is_told &&
                       over.theirs && disagree(over.word, *over.theirs);

@@ -1,11 +1,11 @@
 // Detects bridged connections in which the two hosts disagree about sequence numbers. A relayed
-// connection has numbers of its own on each LAN. If both gateways were started anew, they have
-// forgotten the connection and bridge it. Then each host's segments are outside the other host's
-// window. That host discards them and answers with an ACK that covers none of them, until a host
-// gives up many minutes later.
+// connection has different sequence numbers on each LAN. If both gateways have restarted, they do
+// not know the connection any more and bridge it. Then each host's segments are outside the other
+// host's window. That host discards them and answers with an ACK that covers none of them, until a
+// host gives up many minutes later.
 //
 // Segments that cross the WAN outside STP may be forged, so they prove nothing. Each gateway asks
-// its own host instead, and tells the other gateway the host's numbers:
+// its own host instead, and tells the other gateway that host's numbers:
 //
 //   the host sends the same data three times, and no answer acknowledges anything near it
 //     -> its gateway asks it for its numbers, and sends them to the peer (HostEvidence)
@@ -13,15 +13,15 @@
 //     -> if both directions are too far apart, it sends its host's numbers, and resets the host
 //     -> the first gateway compares too, and resets its host
 //
-// The question is an ACK that is out of the window. A host answers it with its numbers (RFC 9293
-// section 3.10.7.4). The question goes to the MAC to which frames of the connection are bridged, as
-// a forger on the LAN would use a MAC of its own. For a second all segments from the LAN in the
-// host's name must agree, and must come from that MAC. Since the real host answers, it contradicts
-// a forger.
+// The question is an ACK outside of the window. A host answers it with its numbers (RFC 9293
+// section 3.10.7.4). The question is sent to the MAC to which frames of the connection are bridged,
+// since a forger on the LAN would use another MAC. For a second all segments from the LAN in the
+// host's name must agree, and must come from that MAC. Since the real host answers, its segments
+// contradict a forger's.
 //
-// The table has a fixed size and is direct-mapped: a later connection takes the place of an earlier
-// one. The gateway looks into few connections at a time. If there is no room for a connection, no
-// host is reset.
+// The table has a fixed size and is direct-mapped: a later connection replaces an earlier
+// connection. The gateway examines few connections at the same time. If there is no room to examine
+// a connection, no host is reset.
 #pragma once
 
 #include <cstddef>
@@ -44,36 +44,36 @@ namespace satrelay::gateway {
 
 class DesyncDetector {
  public:
-  // The peers that get evidence, by lane.
+  // The peers that receive evidence, by lane.
   class SessionPeers {
    public:
     virtual ~SessionPeers() = default;
     virtual bool is_alive(LaneId lane) const = 0;
     virtual bool understands_evidence(LaneId lane) const = 0;
-    // False if the message cannot leave now.
+    // Returns false if the message cannot be sent now.
     virtual bool tell(LaneId lane, const HostEvidence& evidence, Instant now) = 0;
   };
 
   // kListening: how long the gateway listens to the LAN before it believes the host. kPatience: how
-  // long it looks into a connection, and waits for the peer, in all. kQuiet: how long it does not
-  // look into the same connection again.
+  // long it examines a connection, including the wait for the peer. kQuiet: how long it does not
+  // examine the same connection again.
   static constexpr Duration kListening = Duration::seconds(1);
   static constexpr Duration kPatience = Duration::seconds(10);
   static constexpr Duration kQuiet = Duration::seconds(30);
-  // The most cases that hosts here have caused, and the most that peers have caused.
+  // The most cases that hosts of this LAN have caused, and the most that peers have caused.
   static constexpr std::size_t kMostOwn = 32, kMostOfOneHost = 4;
   static constexpr std::size_t kMostTold = 32, kMostToldByOne = 4;
 
-  // Both references must outlive this.
+  // `session_peers` and `counters` must outlive this object.
   DesyncDetector(HashKey secret, SessionPeers& session_peers, Counters& counters)
       : secret_(secret), session_peers_(session_peers), counters_(counters), entries_(kEntries) {}
 
-  // A segment that is bridged. `lane`: the lane to its far host, if there is one.
+  // Note a bridged segment. `lane`: the lane to its far host, if there is one.
   void look_from_lan(const FlowKey& key, const wire::EthernetHeader& ethernet,
                      const SegmentNumbers& segment, std::optional<LaneId> lane, Instant now);
   void look_from_wan(const FlowKey& key, const wire::EthernetHeader& ethernet,
                      const SegmentNumbers& segment);
-  // The peer of a lane, which may send evidence about that host.
+  // The peer of a lane, which may send evidence about its host.
   struct SessionPeer {
     LaneId lane;
     FarGatewayId peer;
@@ -81,12 +81,12 @@ class DesyncDetector {
   void hear(const SessionPeer& session_peer, const HostEvidence& evidence, Instant now);
   void handle_timeout(Instant now);
 
-  // The next question or RST for a host of the LAN.
+  // Writes the next question or RST for a host of the LAN; 0 if there is none.
   std::size_t poll_frame(MutableBytes out) { return waiting_.poll_frame(out); }
   Instant next_timeout() const;
 
  private:
-  // The numbers of a host, as its segments show them.
+  // The sequence and acknowledgment numbers of a host, as its segments show them.
   struct Word {
     std::uint32_t sends = 0;
     std::uint32_t expects = 0;
@@ -94,20 +94,20 @@ class DesyncDetector {
   struct Entry {
     std::uint64_t hash = 0;
     Instant quiet_until;
-    std::optional<wire::EthernetHeader> to_host;  // of the last frame bridged to the host
-    Word word;                                    // of its latest segment
-    std::uint32_t data_sequence = 0;              // of the latest segment with data
-    std::uint8_t times_sent = 0;  // how often since something near it was acknowledged
+    std::optional<wire::EthernetHeader> to_host;  // header of the last frame bridged to the host
+    Word word;                                    // numbers of the host's latest segment
+    std::uint32_t data_sequence = 0;              // sequence number of its latest segment with data
+    std::uint8_t times_sent = 0;  // how often that data was sent since an ACK near it arrived
   };
-  // A connection that the gateway looks into.
+  // A connection that the gateway examines.
   struct Case {
     std::uint64_t hash = 0;
     FlowKey key;
     wire::EthernetHeader to_host;
     SessionPeer session_peer;
     bool by_peer = false;
-    Word word;                  // the host's numbers, with which all its segments agree
-    bool has_answered = false;  // since it was asked
+    Word word;                  // numbers of the host's latest segment; earlier segments agreed
+    bool has_answered = false;  // the host has answered since it was asked
     bool is_told = false;
     std::optional<Word> theirs;
     Instant asks_again;
@@ -124,7 +124,7 @@ class DesyncDetector {
   void open(Case opened, Instant now);
   void ask(const Case& asked);
   void hear_host(Case& heard, const Word& word, const wire::EthernetHeader& from_host, Instant now);
-  // Moves the case on as far as possible. True if it is over.
+  // Advances the case as far as possible. Returns true if the case is over.
   bool go_on(Case& looked_into, Instant now);
   void close(Case& over, Instant now);
   bool has_room_for(const SessionPeer& session_peer) const;

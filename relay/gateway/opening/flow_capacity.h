@@ -1,4 +1,5 @@
-// Tells whether there is room for one more flow. The relay implements it. `host`: on this LAN.
+// Answers whether there is room for one more flow. The relay implements this interface. `host`: a
+// host of this LAN.
 #pragma once
 
 #include <cstddef>
@@ -18,12 +19,13 @@ namespace satrelay::gateway {
 class FlowCapacity {
  public:
   virtual ~FlowCapacity() = default;
-  // Why there is no room for one more flow of the host towards the peer; nullopt if there is.
+  // Returns why there is no room for one more flow of the host towards the peer; nullopt if there
+  // is room.
   virtual std::optional<Counter> lack_of_room(LaneId lane, const IpAddress& host) const = 0;
   // Whether one more flow may wait for its host's answer.
   virtual bool may_be_half_open(LaneId lane, const IpAddress& host) const = 0;
-  // How many more flows find a place in the table: flows of any host, flows towards the peer, and
-  // flows of the host.
+  // How many more flows fit into the table: flows of any host, flows towards the peer, and flows of
+  // the host.
   struct Places {
     std::uint64_t all = 0;
     std::uint64_t of_peer = 0;

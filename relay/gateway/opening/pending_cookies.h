@@ -1,7 +1,7 @@
-// Counts the SYN cookies that may come back at any moment, with an ACK that needs a place for its
+// Counts the SYN cookies that may be returned at any moment, by an ACK that needs a slot for its
 // flow. These are the cookies of the last one or two seconds: of all hosts, towards each peer, and
-// of each host. The counts have a fixed size. Hosts that share a place are counted together, and so
-// are peers, so a count may be too large.
+// of each host. The number of counts is fixed. Hosts with the same hash are counted together, and
+// so are some peers, so a count may be too large.
 #pragma once
 
 #include <cstddef>
@@ -25,14 +25,14 @@ class PendingCookies {
     peers_[peer.index() % kCounts].add(1, kRecent, now);
     of(host).add(1, kRecent, now);
   }
-  // A cookie has come back, or a segment that may bring one.
+  // A cookie was returned.
   void remove(FarGatewayId peer, const IpAddress& host, Instant now) {
     all_.take(1, kRecent, now);
     peers_[peer.index() % kCounts].take(1, kRecent, now);
     of(host).take(1, kRecent, now);
   }
-  // Whether one more cookie finds a place. If there are `ample` places, it does: hardly any cookies
-  // of a flood come back.
+  // Whether there is a slot for one more cookie. If there are `ample` slots, the answer is yes,
+  // since hardly any cookies of a flood are returned.
   bool leave_one_of(const FlowCapacity::Places& places, std::uint64_t ample, FarGatewayId peer,
                     const IpAddress& host, Instant now) {
     const auto leave = [&](std::uint64_t there, RecentCount& under_way) {

@@ -5,7 +5,7 @@
 
 namespace satrelay::gateway {
 
-// A set has two connections on average.
+// A set of kWays entries has two connections on average.
 RecentConnections::RecentConnections(HashKey key, Duration memory, std::size_t connections)
     : key_(key), memory_(memory), entries_(std::max(connections, kFewest) / 2 * kWays) {}
 

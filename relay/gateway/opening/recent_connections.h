@@ -1,9 +1,9 @@
-// Connections to which something has happened lately, each with a number, for example of a SYN. The
-// owner of a table defines what has happened.
+// Connections to which something has happened lately, each with a number, for example the sequence
+// number of a SYN. The owner of a table defines what has happened.
 //
-// The table has a fixed size, with eight places for each hash. If all eight are taken, the entry
-// that expires first is replaced. A table without valid entries knows that without a look at its
-// places: each SYN asks many tables, and most of them are empty.
+// The table has a fixed size, with eight entries for each hash. If all eight are in use, the entry
+// that expires first is replaced. is_empty() does not read the entries, since each SYN asks many
+// tables, and most of them are empty.
 #pragma once
 
 #include <cstddef>
@@ -19,19 +19,21 @@ namespace satrelay::gateway {
 
 class RecentConnections {
  public:
-  // Longer than hosts repeat their SYNs: the sixth repetition, usually the last, leaves after 63 s.
+  // Longer than hosts repeat their SYNs: the sixth repetition, which is usually the last, is sent
+  // after 63 s.
   static constexpr Duration kRepetitions = Duration::seconds(120);
-  // A table for this many connections keeps all of them, except for one in some thousands.
+  // The smallest number of connections for a table. A table for n connections keeps n connections,
+  // except for about one in some thousands.
   static constexpr std::size_t kFewest = 1024;
   RecentConnections(HashKey key, Duration memory, std::size_t connections = kFewest);
 
   void remember(const FlowKey& flow, std::uint32_t number, Instant now);
   // Whether this flow was remembered with this number, at most `memory` ago.
   bool recalls(const FlowKey& flow, std::uint32_t number, Instant now) const;
-  // The number of that flow; nullopt if the table has none.
+  // The number with which the flow was remembered; nullopt if the table has no entry.
   std::optional<std::uint32_t> number_of(const FlowKey& flow, Instant now) const;
   void forget(const FlowKey& flow);
-  // Whether the table has no valid entry at all.
+  // Whether the table has no valid entry.
   bool is_empty(Instant now) const { return now >= empty_at_; }
 
  private:

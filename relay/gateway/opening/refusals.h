@@ -1,5 +1,5 @@
-// Answers of a rule's `action: reset`: a RST for each segment of the host, as if no program
-// listened at the destination (RFC 9293 section 3.10.7.1).
+// Answers each segment of a host that matches a rule with `action: reset` by a RST, as if no
+// program listened at the destination (RFC 9293 section 3.10.7.1).
 #pragma once
 
 #include <array>
@@ -18,19 +18,20 @@ namespace satrelay::gateway {
 
 class Refusals {
  public:
-  // Whether refuse() would answer. It answers no RST, no multicast, and no more than a burst at
-  // once.
+  // Whether refuse() would answer. It does not answer an RST or a multicast, and answers no more
+  // than a burst at once.
   bool answers(PortId port, const Frame& frame, const wire::TcpHeader& segment) const;
-  // `frame` carries `segment`, with `payload` bytes behind the header, and came in by `port`.
+  // `frame` contains `segment`, with `payload` bytes behind the header, and arrived on `port`.
   void refuse(PortId port, const Frame& frame, const wire::TcpHeader& segment, std::size_t payload);
-  // Queues a RST for the WAN in the name of the host of the LAN, because the host's SYN is taken
-  // back. `to_server`: the L2 header of the host's frames.
+  // Queues a RST to the WAN in the name of the host of the LAN, because the host's SYN is
+  // withdrawn. `to_server`: the Ethernet header of the host's frames. Returns false if the queue is
+  // full.
   bool take_back(const FlowKey& key, const wire::EthernetHeader& to_server, std::uint32_t sequence);
   std::size_t poll_frame(PortId port, MutableBytes out) {
     return waiting_[index(port)].poll_frame(out);
   }
   bool empty(PortId port) const { return waiting_[index(port)].empty(); }
-  // For RSTs to the LAN. RSTs to the WAN wait for the link.
+  // Only for RSTs to the LAN, since RSTs to the WAN wait for the link.
   Instant next_timeout() const { return empty(PortId::kLan) ? Instant::never() : Instant(); }
 
  private:

@@ -1,4 +1,5 @@
-// The numbers of a segment that belongs to no flow, and how far two of them may be apart.
+// The sequence and acknowledgment numbers of a segment that belongs to no flow, and how far two
+// numbers may be apart.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +18,7 @@ struct SegmentNumbers {
   std::uint32_t payload = 0;  // octets
 };
 
-// `segment`: from its TCP header on, at least wire::kTcpHeaderSize octets.
+// `segment` begins with the TCP header, and has at least wire::kTcpHeaderSize octets.
 inline SegmentNumbers numbers_of(ConstBytes segment) {
   constexpr std::size_t kAcknowledgmentOffset = 8, kDataOffset = 12;  // upper four bits, in words
   const std::size_t header = std::size_t{load_u8(segment.data() + kDataOffset)} >> 4 << 2;
@@ -28,7 +29,8 @@ inline SegmentNumbers numbers_of(ConstBytes segment) {
           .payload = static_cast<std::uint32_t>(payload)};
 }
 
-// Windows are hardly ever larger. A random number is within this distance once in 128 tries.
+// Windows are hardly ever larger than this. A random number is within this distance once in 128
+// tries.
 inline constexpr std::uint32_t kSequenceReach = 1U << 24;
 
 constexpr bool is_within_reach(std::uint32_t one, std::uint32_t other) {

@@ -1,10 +1,10 @@
-// Connections with different VLANs in their two directions. In a private VLAN, hosts ask in one
+// Connections with different VLANs in their two directions. In a private VLAN, hosts send in one
 // VLAN and are answered in another, or without a tag. A gateway cannot distinguish such a
-// connection from connections of two networks with the same addresses, so it does not relay them.
-// It bridges the pairs of hosts for which this was found. If it was found for three servers, it
-// bridges all connections of that VLAN to that peer.
+// connection from connections of two networks with the same addresses, so it does not relay such
+// connections. It bridges the pairs of hosts for which different VLANs were found. If they were
+// found for three servers, it bridges all connections of that VLAN to that peer.
 //
-// A pair is forgotten five minutes after the last answer in another VLAN, and so is a VLAN. The
+// A pair is removed five minutes after the last answer in another VLAN, and so is a VLAN. The
 // number of both is limited.
 #pragma once
 
@@ -31,11 +31,12 @@ class SplitVlans {
 
   explicit SplitVlans(HashKey key) : pairs_(key, kKept) {}
 
-  // The far gateway has reported this for a connection with this key, of a client of this LAN.
+  // The far gateway has reported different VLANs for a connection with this key, of a client of
+  // this LAN.
   void note(const FlowKey& key, FarGatewayId peer, Instant now);
   bool has(const FlowKey& key, FarGatewayId peer, Instant now) const;
-  // A SYN-ACK came from the WAN, in the VLANs of `key`. If the pair's SYNs still have other VLANs,
-  // its record is renewed.
+  // A SYN-ACK has arrived from the WAN, in the VLANs of `key`. If the pair's SYNs have other VLANs,
+  // the record of the pair is renewed.
   void look_at_answer(const FlowKey& key, Instant now);
 
  private:
@@ -44,11 +45,11 @@ class SplitVlans {
     Vlans vlans{};
     FarGatewayId peer;
     std::array<IpAddress, kServers> servers{};
-    std::size_t count = 0;  // of servers
+    std::size_t count = 0;  // number of servers
     Instant until = {};
   };
 
-  RecentConnections pairs_;  // keyed without VLANs: these are the number
+  RecentConnections pairs_;  // the key has no VLANs; the VLANs are the number
   std::vector<Vlan> vlans_;
 };
 

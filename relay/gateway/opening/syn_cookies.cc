@@ -13,8 +13,8 @@ using Flags = wire::TcpFlags;
 
 namespace {
 
-// The MSS values that hosts announce: the smallest that all must accept, and those of the usual
-// MTUs, with and without tunnels.
+// The MSS values that hosts announce: the smallest value that all must accept, and the values for
+// the usual MTUs, with and without tunnels.
 constexpr std::array<std::uint16_t, 8> kSizes = {536, 1220, 1360, 1400, 1440, 1460, 4312, 8940};
 constexpr std::uint32_t kSizeMask = 7;
 
@@ -38,7 +38,8 @@ std::uint32_t options_in_brief(const wire::TcpHeader& syn) {
   return bits;
 }
 
-// Never later than `value`, so that the timestamps of the connection never run backwards.
+// Sets the option bits in a timestamp. The result is never later than `value`, so that the
+// timestamps of the connection never run backwards.
 std::uint32_t with_options(std::uint32_t value, std::uint32_t bits) {
   const std::uint32_t marked = (value & ~kOptionMask) | bits;
   return static_cast<std::int32_t>(marked - value) > 0 ? marked - kOptionMask - 1 : marked;
@@ -48,7 +49,7 @@ std::int64_t period_of(Instant now) {
   return now.to_nanoseconds() / SynCookies::kPeriod.to_nanoseconds();
 }
 
-// Whether a cookie that was sent within kLongestGap may be of the period before.
+// Whether a cookie that was sent within kLongestGap may be of the previous period.
 bool is_new(Instant now) {
   return now.to_nanoseconds() % SynCookies::kPeriod.to_nanoseconds() <=
          SynCookies::kLongestGap.to_nanoseconds();

@@ -1,13 +1,13 @@
-// SYN cookies (RFC 4987 section 3.6): the gateway answers SYNs with them when it has as many
-// half-open connections as it may. The sequence number of the SYN-ACK encodes the SYN, and the
-// client's ACK brings that state back. So a flood of forged SYNs takes no memory and locks no
-// client out.
+// SYN cookies (RFC 4987 section 3.6): the gateway answers SYNs with cookies when it has as many
+// half-open connections as it may have. The sequence number of the SYN-ACK encodes the SYN, and the
+// client's ACK returns that state. So a flood of forged SYNs uses no memory and locks no client
+// out.
 //
 //   sequence number:  hash(4-tuple, client's number, period) xor index of the MSS (3 bits)
 //   timestamp:        ... | ECN | SACK | window scale (4 bits; 15: none)
 //
 // A client without timestamps gets a connection without SACK and window scale. A random ACK is
-// taken for the answer to a cookie once in 2^28 tries.
+// mistaken for the answer to a cookie once in 2^28 tries.
 #pragma once
 
 #include <array>
@@ -30,30 +30,31 @@ namespace satrelay::gateway {
 
 class SynCookies {
  public:
-  // The ACK must come within one to two periods.
+  // An ACK is accepted for at least one period, and for less than two.
   static constexpr Duration kPeriod = Duration::seconds(64);
-  // A host repeats a lost segment well within this time. It repeats a SYN three times within it,
-  // and it knows the round trip once it has the SYN-ACK.
+  // A host repeats a lost segment well within this time. It repeats a SYN three times within it.
+  // For later segments it knows the round trip, from the SYN-ACK.
   static constexpr Duration kLongestGap = Duration::seconds(10);
   static constexpr std::size_t kMostWaiting = 1024;  // SYN-ACKs not yet polled
 
   SynCookies(HashKey secret, Counters& counters)
       : secret_(secret), counters_(counters), sent_lately_(secret, kLongestGap) {}
 
-  // Queues the SYN-ACK. `config`: for the endpoint that the connection would have.
+  // Queues the SYN-ACK. `config`: the settings of the endpoint that the connection would have.
   void answer(const FlowKey& key, const wire::EthernetHeader& to_host, const wire::TcpHeader& syn,
               const tcp::Config& config, Instant now);
-  // The SYN that the sender of this segment once sent, as far as the cookie contains it; nullopt if
-  // the segment answers no cookie of ours.
+  // Reconstructs the SYN that the sender of this segment has sent before, as far as the cookie
+  // contains it; nullopt if the segment answers no cookie of ours.
   std::optional<wire::TcpHeader> recover(const FlowKey& key, const wire::TcpHeader& segment,
                                          Instant now) const;
 
   // Whether this SYN was answered within kLongestGap, as far as that is remembered. If so, answer()
-  // repeats the cookie.
+  // repeats the same cookie.
   bool has_answered(const FlowKey& key, const wire::TcpHeader& syn, Instant now) const;
 
-  // Whether the segment, which brings no cookie back, follows a lost segment that would have. It
-  // acknowledges a cookie with which a SYN of this flow was answered lately.
+  // For a segment that returns no cookie: whether it follows a lost segment that would have
+  // returned one. Such a segment acknowledges a cookie with which a SYN of this flow was answered
+  // lately.
   bool follows_a_lost_ack(const FlowKey& key, const wire::TcpHeader& segment, Instant now) const {
     return sent_lately_.recalls(key, segment.acknowledgment, now);
   }
@@ -68,18 +69,18 @@ class SynCookies {
     wire::TcpHeader header;
   };
   std::uint32_t hash(const FlowKey& key, std::uint32_t client_sequence, std::int64_t period) const;
-  // The sequence number of a SYN's cookie.
+  // The sequence number of the cookie for a SYN.
   std::uint32_t number_of(const FlowKey& key, const wire::TcpHeader& syn,
                           std::int64_t period) const;
-  // Whether a cookie with this number was sent lately.
+  // Whether a cookie with this sequence number was sent lately.
   bool has_sent(const FlowKey& key, std::uint32_t number, Instant now) const {
     return sent_lately_.recalls(key, number + 1, now);
   }
   HashKey secret_;
   Counters& counters_;
-  RecentConnections sent_lately_;    // flows, and the numbers that acknowledge their cookies
+  RecentConnections sent_lately_;    // flows, with the numbers that acknowledge their cookies
   Instant last_ = Instant::never();  // when the last cookie was sent
-  std::vector<Waiting> waiting_;     // a ring, made on first use
+  std::vector<Waiting> waiting_;     // a ring, allocated on first use
   std::size_t first_ = 0;
   std::size_t count_ = 0;
 };

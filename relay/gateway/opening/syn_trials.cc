@@ -22,8 +22,8 @@ bool SynTrials::is_overdue(const LanAddress& address, Instant now) const {
   });
 }
 
-// Only SYNs of a confirmed address are forgotten early. Connections on trial by a hint could go on
-// in the clear if they were forgotten.
+// Only SYNs of a confirmed address are forgotten early. If SYNs on trial because of a hint were
+// forgotten, their connections could go on unencrypted.
 SynTrials::Trial* SynTrials::room_for(const LanAddress& address, Sign sign, Instant now) {
   const Trial fresh{.address = address, .sign = sign, .syns = {}, .until = now, .ask_again = now};
   if (Trial* const known = trial_of(address)) {

@@ -1,13 +1,13 @@
 // SYNs that were bridged because their destination seems to be between the two gateways
-// (addresses/between_gateways.h). Each SYN tests that: such a device acknowledges its number sooner
-// than any far host could.
+// (addresses/between_gateways.h). Each SYN tests that: such a device acknowledges the SYN's number
+// sooner than any far host could.
 //
-// If a SYN on a mere hint gets no answer in time, it is taken back. The far host may have the SYN,
-// as the far gateway bridges it, and the connection must not go on in the clear. An address has few
-// such SYNs at a time, and few addresses have any.
+// If a SYN that is tried because of a hint gets no answer in time, it is withdrawn. The far host
+// may have got the SYN, as the far gateway bridges it, and the connection must not go on
+// unencrypted. An address has few such SYNs at the same time, and few addresses have any.
 //
-// A SYN that was answered in time stays here too. A forger that sees the SYN on the way can answer
-// it in the far host's name. Then the second answer, of the far host itself, exposes the forger.
+// A SYN that was answered in time stays here too. A forger that sees the SYN on the path can answer
+// it in the far host's name. Then the second answer, from the far host itself, exposes the forger.
 #pragma once
 
 #include <array>
@@ -27,7 +27,7 @@ class SynTrials {
  public:
   static constexpr std::size_t kMostAddresses = 64;
   // Unconfirmed addresses have at most this many trials, so that a flood of hints leaves trials for
-  // the others.
+  // confirmed addresses.
   static constexpr std::size_t kMostUnconfirmed = 48;
   static constexpr std::size_t kMostSyns = 8;  // of one address: a browser opens six at once
   // As long as bridged SYNs are remembered (RecentConnections::kRepetitions).
@@ -36,19 +36,19 @@ class SynTrials {
   enum class Sign : std::uint8_t {
     kHint,
     kConfirmed,
-    kVoid,  // all SYNs are taken back
+    kVoid,  // all SYNs are withdrawn
   };
   struct Syn {
     FlowKey key;
     std::uint32_t sequence = 0;
     Instant sent;     // when the SYN was sent first
-    Duration within;  // the device answers within this time
-    // The link's queue has delayed the SYN. A device may then answer late, and no answer is too
-    // early for a device.
+    Duration within;  // a device answers within this time
+    // The link's queue has delayed the SYN. Then a late answer proves nothing, but an answer in
+    // time still confirms the device.
     bool has_waited = false;
-    bool is_repeated = false;                  // an answer may belong to the repetition
-    bool is_reset = false;                     // the far host has got a reset
-    std::optional<std::uint32_t> answer = {};  // sequence number of a SYN-ACK that came in time
+    bool is_repeated = false;                  // an answer may be to the repetition
+    bool is_reset = false;                     // a reset was sent to the far host
+    std::optional<std::uint32_t> answer = {};  // sequence number of a SYN-ACK in time
     bool is_late(Instant now) const { return now - sent >= within; }
   };
   struct Trial {
@@ -64,17 +64,17 @@ class SynTrials {
 
   SynTrials() { trials_.reserve(kMostAddresses); }
 
-  // Whether a SYN on a hint was not answered in time.
+  // Whether a SYN that was tried because of a hint was not answered in time.
   bool is_overdue(const LanAddress& address, Instant now) const;
-  // Puts a SYN on trial. False: there is no room. The earliest SYN of a confirmed address makes
-  // room. A repeated SYN keeps its first time.
+  // Puts a SYN on trial. Returns false if there is no room. The earliest SYN of a confirmed address
+  // is removed for a later SYN. A repeated SYN keeps the time of the first.
   bool begin(const LanAddress& address, Sign sign, const Syn& syn);
   struct Found {
     Trial* trial = nullptr;  // nullptr: the SYN is not on trial
     Syn* syn = nullptr;
   };
   Found find(const FlowKey& key, std::uint32_t sequence, Instant now);
-  // nullptr: the address has no SYNs.
+  // nullptr: the address has no SYNs on trial.
   Trial* trial_of(const LanAddress& address);
   // The connection of that SYN has ended, or was refused.
   void end(const FlowKey& key);

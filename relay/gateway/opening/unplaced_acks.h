@@ -1,11 +1,11 @@
-// ACKs without a place: a host's ACK may bring a SYN cookie back when there is no longer room for a
-// flow. The host believes that it is connected. If it sends data, it repeats the data from the ACK
-// on, and may find room then. If it waits for its server to send first, it would send nothing
-// again, and would wait until it gives up. So the gateway resets such a host (RFC 9293 section
-// 3.10.7.1), with the number that its ACK has shown that it expects.
+// ACKs for which there was no room: a host's ACK may return a SYN cookie when there is no longer
+// room for a flow. The host has a complete handshake. If it sends data, it repeats everything from
+// the ACK on, and may find room then. If it waits for its server to send first, it sends nothing
+// more, and would wait until it gives up. So the gateway resets such a host (RFC 9293 section
+// 3.10.7.1), with the sequence number that the host's ACK has shown to be expected.
 //
-// The list has a fixed size, with few entries for each host. Hosts beyond that are not reset, and
-// wait until they give up.
+// The list has a fixed size, with few entries for each host. Further hosts are not reset, and wait
+// until they give up.
 #pragma once
 
 #include <cstddef>
@@ -31,11 +31,11 @@ class UnplacedAcks {
 
   explicit UnplacedAcks(Counters& counters) : counters_(counters) {}
 
-  // An ACK of `key.local` that was dropped, with nothing behind it. The first ACK of a connection
-  // counts. `to_host`: the L2 header of frames to the host.
+  // An ACK of `key.local` was dropped, and has no payload. Only the first ACK of a connection is
+  // added. `to_host`: the Ethernet header of frames to the host.
   void add(const FlowKey& key, const wire::EthernetHeader& to_host, const wire::TcpHeader& ack,
            Instant now);
-  // The host sends more, has found room, or no longer waits.
+  // The host has sent more, there was room for its flow, or it no longer waits.
   void forget(const FlowKey& key) {
     if (!waiting_.empty()) erase(key);
   }

@@ -12,17 +12,19 @@
 namespace satrelay::gateway {
 namespace {
 
-// RFC 8899 section 5.1.2, BASE_PLPMTU and MIN_PLPMTU. Nearly any path carries the first. The second
-// is what every IPv4 host accepts (RFC 791) and what every IPv6 link carries (RFC 8200).
+// Sizes of IP packets for the search of the path MTU (RFC 8899). Nearly any path carries kBaseMtu.
+// Every IPv4 host accepts kLeastMtuV4 (RFC 791), and every IPv6 link carries kLeastMtuV6 (RFC
+// 8200). The floor of the search is never above kBaseMtu.
 constexpr std::uint16_t kBaseMtu = 1200;
 constexpr std::uint16_t kLeastMtuV4 = 576, kLeastMtuV6 = 1280;
 
-// Streams at a time that are messages and not flows (control_messages.h): messages to the peer, and
-// its lists.
+// The most streams at the same time that are messages and not flows (control_messages.h): messages
+// to the peer, and the peer's lists.
 constexpr std::uint32_t kMessageStreams = Messages::kMost + 4;
 
-// A lane to a peer belongs to a worker, so no gateway has more lanes to a peer than workers. These
-// have room for so many:
+// Each lane to a peer belongs to a worker of one of the gateways, so there are at most
+// config::kMostWorkers lanes to a peer. These types and tables must be large enough for that
+// number:
 static_assert(config::kMostWorkers <= stp::Turns::kLanes);
 static_assert(config::kMostWorkers <= std::numeric_limits<decltype(LaneAddress::number)>::max());
 static_assert(2 * config::kMostWorkers <= kLanePortBlock, "two source ports for each lane");
@@ -86,7 +88,7 @@ std::uint16_t stp_overhead(const config::Gateway& config) {
   return config.gateway.own.is_v4() ? 28 : 48;
 }
 
-// The addresses of both gateways, the lower one first.
+// The addresses of both gateways, the lower address first.
 std::vector<std::byte> names(const IpAddress& own, const IpAddress& peer) {
   std::vector<std::byte> bytes;
   for (const IpAddress& address : {std::min(own, peer), std::max(own, peer)}) {
@@ -97,7 +99,7 @@ std::vector<std::byte> names(const IpAddress& own, const IpAddress& peer) {
   return bytes;
 }
 
-// Messages and frames that a gateway understands.
+// Messages and frames that this gateway understands.
 constexpr std::uint32_t kRelayCapabilities =
     stp::kCapabilityLanReports | stp::kCapabilityEvidence | stp::kCapabilityOtherVlan |
     stp::kCapabilityUrgent | stp::kCapabilityDestinations | stp::kCapabilityAcceptedSources |
@@ -139,8 +141,8 @@ stp::Config stp_config(const config::Gateway& config, const Identity& identity, 
   stp.streams.send_limit = plan.flow_send_limit;
   stp.probes.ping_after = config.stp.ping_after;
   stp.probes.suspect_after = config.stp.suspect_after;
-  // docs/stp.md section 7: the budget of one peer is max(50 kbit/s, 0.05% of the rate that the
-  // reports are about), besides the budget that all share.
+  // docs/stp.md section 7: the budget of one peer is max(50 kbit/s, 0.05% of the link's receive
+  // rate, which the reports are about). A second budget is shared by all peers.
   stp.feedback.mode = feedback_mode(config.stp.feedback.mode);
   stp.repair.mode = config.stp.fec == config::Fec::kOff ? stp::FecMode::kOff : stp::FecMode::kAuto;
   stp.repair.prompt_share = config.stp.prompt_overhead;
@@ -158,8 +160,8 @@ stp::Config stp_config(const config::Gateway& config, const Identity& identity, 
   return stp;
 }
 
-// Each peer has its credit, and an equal part of half of the remaining memory. So it has reserves
-// for as many flows as FlowQuotas keeps for it.
+// Each peer gets memory for its credit, and an equal part of half of the remaining memory. So it
+// has reserves for as many flows as FlowQuotas reserves for it.
 FarGateways far_gateways(const config::Gateway& config, Arena& arena, const MemoryPlan& plan,
                          const LaneAddresses& lanes) {
   const std::vector<config::Peer>& peers = config.peers;
@@ -243,7 +245,7 @@ GatewayParts::GatewayParts(const config::Gateway& gateway_config, const Identity
     uplink.add_lane(peer.links, made.session, made.datagram_overhead, address.count);
     made.bell = uplink.ready_set().bell(id);
   }
-  // Forget the keys here: the sessions have them, and a reload may replace them there.
+  // Remove the keys here: the sessions have them, and a reload may replace them there.
   for (config::Peer& peer : config.peers) peer.security.forget_keys();
   policy.set_classes(uplink.classes());
   flows.offer_dictionaries(now);

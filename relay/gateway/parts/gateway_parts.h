@@ -1,6 +1,6 @@
-// The parts of a gateway that the steps of a frame share: what the configuration says, the memory,
-// the peers with their lanes, and the rooms that decide what becomes of each frame. The constructor
-// builds all of them from the configuration. The steps are in bridging, lanes and input.
+// The parts of a gateway that the steps of a frame share: the configuration, the memory, the peers
+// with their lanes, and the units that decide what happens to each frame. The constructor builds
+// all of them from the configuration. The steps are in bridging, lanes and input.
 #pragma once
 
 #include <algorithm>
@@ -38,8 +38,8 @@
 
 namespace satrelay::gateway {
 
-// Fragments of datagrams from the LAN: those that are kept until their datagram is whole, and those
-// that are bridged after all.
+// Fragments of datagrams from the LAN: fragments that are kept until their datagram is complete,
+// and fragments that are bridged after all.
 struct Fragments {
   Fragments(HashKey secret, const config::Gateway& config, Counters& counters)
       : reassembly(secret, wire::kMaxEthernetHeaderSize + std::max(config.lan.mtu, config.wan.mtu),
@@ -57,7 +57,8 @@ struct SessionBudgets {
 };
 
 struct GatewayParts {
-  // `port` must outlive this. Throws std::invalid_argument if the configuration contradicts itself.
+  // `port` must outlive this object. Throws std::invalid_argument if the configuration contradicts
+  // itself.
   GatewayParts(const config::Gateway& gateway_config, const Identity& gateway_identity,
                MutableBytes arena_memory, MutableBytes journal_memory, SessionPort& port,
                Instant now);
@@ -72,7 +73,7 @@ struct GatewayParts {
   const Identity identity;
   const PeerDirectory directory;
   Arena arena;
-  const FarGateways peers;  // each has its part of the arena
+  const FarGateways peers;  // each peer has its part of the arena
   WorkBudget budget;
   Counters counters;
   Fragments fragments;
@@ -84,11 +85,11 @@ struct GatewayParts {
   WanNode wan;
   LanNeighbours lan;
   FlowJournal journal;
-  // Flows of an earlier run, and of hosts that have moved here.
+  // Flows of an earlier run, and flows of hosts that have moved to this LAN.
   OrphanedFlows orphans;
   FlowRelay flows;
   SessionBudgets shared;
-  // Lanes refer to flows and carriers, so they are destroyed first.
+  // Lanes refer to flows and carriers, so they must be destroyed first.
   Lanes lanes;
 
  private:

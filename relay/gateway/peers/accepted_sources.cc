@@ -9,13 +9,13 @@ namespace {
 
 constexpr Duration kTellSourcesAgain = Duration::seconds(1);
 constexpr int kSourcesPerStep = 64;
-// Flag of the message: the sender also accepts sources outside of the list.
+// Flag of the message: the sender also accepts sources that are not in the list.
 constexpr std::uint8_t kMore = 0x01;
 
 std::size_t octets_of(std::uint8_t length) { return (std::size_t{length} + 7) / 8; }
 
-// `octets`: those of the address that have some of the `length` bits. Bits behind these do not
-// count.
+// Builds a prefix from an entry. `octets`: the octets of the address that contain any of the
+// `length` bits. Further bits in the last octet are ignored.
 std::optional<IpPrefix> prefix_of(std::uint8_t version, std::uint8_t length, ConstBytes octets) {
   const bool is_v4 = version == static_cast<std::uint8_t>(IpVersion::kV4);
   if (!is_v4 && version != static_cast<std::uint8_t>(IpVersion::kV6)) return std::nullopt;
@@ -40,7 +40,7 @@ AcceptedSources::List AcceptedSources::list_of(std::vector<IpPrefix> prefixes, b
   std::ranges::sort(prefixes);
   for (const IpPrefix& prefix : prefixes) {
     std::vector<IpPrefix>& kept = prefix.address.is_v4() ? list.v4 : list.v6;
-    // A prefix that contains this one comes before it.
+    // a prefix that contains this one precedes it in the sorted list
     if (kept.empty() || !kept.back().contains(prefix.address)) kept.push_back(prefix);
   }
   list.v4.shrink_to_fit();
@@ -125,7 +125,7 @@ void AcceptedSources::tell(Instant now) {
       !session_.agreed().accepted_sources()) {
     return;
   }
-  // The largest prefixes come first: they cover most if not all prefixes find room.
+  // Send the largest prefixes first: if not all prefixes fit, those cover most addresses.
   std::vector<IpPrefix> told = prefixes_;
   std::ranges::stable_sort(told, {}, &IpPrefix::length);
   const bool has_more = told.size() > kMostPrefixes;
@@ -173,7 +173,7 @@ bool AcceptedSources::handle_reset(stp::StreamId stream, stp::ResetReason reason
   if (stream != out_) return false;
   out_.reset();
   leaving_ = std::vector<std::byte>();
-  // The peer had no room, or lost the beginning of the stream: it does not have the list.
+  // The peer had no room, or has lost the beginning of the stream, so it does not have the list.
   if (reason == stp::ResetReason::kNoResources || reason == stp::ResetReason::kTimeout) {
     retry_at_ = now + kTellSourcesAgain;
   } else {

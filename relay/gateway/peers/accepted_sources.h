@@ -1,7 +1,7 @@
-// The hosts from which a gateway relays connections: it tells the peer, and the peer tells it
-// (docs/stp.md section 15). A peer that accepts only some sources would reset the connections of
-// all others, after their hosts believe that they are connected. The list lets a gateway bridge
-// these connections instead.
+// The exchange of the hosts from which each gateway accepts relayed connections (docs/stp.md
+// section 15). A peer that accepts only some sources would reset the connections of all other hosts
+// after these hosts have seen a complete handshake. The list lets a gateway bridge these
+// connections instead.
 //
 // The list has the prefixes that this gateway has configured for the peer. They change only with a
 // restart. A gateway sends the list once in each session, and until then the peer does not know it.
@@ -23,40 +23,40 @@ namespace satrelay::gateway {
 
 class AcceptedSources {
  public:
-  // First octet of the metadata of its messages.
+  // The first octet of the metadata of its messages.
   static constexpr std::uint8_t kMessage = 0xc9;
-  // The most prefixes of a list, in both directions. A peer with more prefixes may accept sources
-  // outside of its list.
+  // The most prefixes of a list, in both directions. A peer with more prefixes accepts sources that
+  // are not in its list.
   static constexpr std::size_t kMostPrefixes = 1024;
 
-  // `session`, `messages` and the peer's `prefixes` must outlive this.
+  // `session`, `messages` and the peer's `prefixes` must outlive this object.
   AcceptedSources(stp::Session& session, Messages& messages, const std::vector<IpPrefix>& prefixes)
       : session_(session), messages_(messages), prefixes_(prefixes) {}
 
   // --- from the peer ---------------------------------------------------------------------------
-  // A list that is not complete by then is refused, so that the peer sends it again.
+  // If a list is not complete within this time, it is refused, so that the peer sends it again.
   static constexpr Duration kReadWithin = Duration::seconds(60);
 
-  // Whether the peer has sent its list in this session, or never sends one.
+  // Whether the peer has sent its list in this session, or does not send lists.
   bool are_known() const { return heard_ || !session_.agreed().accepted_sources(); }
-  // Whether the peer accepts connections of this host, as far as is known.
+  // Whether the peer accepts connections of this host, as far as this gateway knows.
   bool allow(const IpAddress& source) const {
     return !heard_ || !heard_->is_complete || has(source);
   }
-  // The peer has opened a stream with a list, and its bytes arrive.
+  // The peer has opened a stream with a list, or bytes of the list have arrived.
   void handle_opened(stp::StreamId stream, Instant now);
   void handle_readable(stp::StreamId stream, Instant now) {
     if (stream == in_) read(now);
   }
 
   // --- to the peer -----------------------------------------------------------------------------
-  // Sends the list if the peer is alive, understands it, and has not taken it in this session.
+  // Sends the list if the peer is alive, understands it, and has not confirmed it in this session.
   void tell(Instant now);
-  // False if the stream does not carry a list.
+  // Returns false if the stream does not carry a list.
   bool produce(stp::StreamId stream, Instant now);
 
   // --- both directions -------------------------------------------------------------------------
-  // False if the stream does not carry a list.
+  // Returns false if the stream does not carry a list.
   bool handle_reset(stp::StreamId stream, stp::ResetReason reason, Instant now);
   // Call this when the peer has a new boot epoch, or has sent CLOSE.
   void forget_session();
@@ -64,13 +64,13 @@ class AcceptedSources {
   Instant next_timeout() const { return reads_on_ ? Instant() : earlier(retry_at_, read_until_); }
 
  private:
-  // An entry: IP version, length in bits, and the octets of the address that have some of these
+  // An entry: IP version, length in bits, and the octets of the address that contain any of these
   // bits.
   static constexpr std::size_t kEntryHeader = 2;
   static constexpr std::size_t kLargestEntry = kEntryHeader + 16;
 
   struct List {
-    // Without overlaps, in ascending order.
+    // without overlaps, in ascending order
     std::vector<IpPrefix> v4, v6;
     bool is_complete = true;  // the peer accepts no other sources
   };
@@ -84,14 +84,14 @@ class AcceptedSources {
   Messages& messages_;
   const std::vector<IpPrefix>& prefixes_;
 
-  std::optional<List> heard_;  // the peer's list, in this session
+  std::optional<List> heard_;  // the peer's list, once it has arrived in this session
   std::optional<stp::StreamId> in_;
   std::vector<IpPrefix> incoming_;
   bool incoming_is_complete_ = true;
-  bool reads_on_ = false;  // more of the list can be read
+  bool reads_on_ = false;  // more entries have arrived and can be read
   Instant read_until_ = Instant::never();
 
-  std::vector<std::byte> leaving_;  // encoded list, until the session has taken it
+  std::vector<std::byte> leaving_;  // the encoded list, until all of it was written
   std::size_t written_ = 0;         // bytes of `leaving_` that were written
   std::optional<stp::StreamId> out_;
   bool is_taken_ = false;

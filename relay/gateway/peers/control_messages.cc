@@ -6,7 +6,7 @@
 namespace satrelay::gateway {
 namespace {
 
-// First octet of the metadata. OPENs of flows have the version of their metadata there
+// First octet of the metadata. In the OPEN of a flow, this octet is the version of its metadata
 // (open_metadata.h).
 constexpr std::uint8_t kAdmissionMessage = 0xc1;
 constexpr std::uint8_t kFlowsMessage = 0xc2;
@@ -26,7 +26,7 @@ constexpr std::uint8_t kClientAtReceiver = 1;
 constexpr std::size_t kEntryHeader = 2;
 constexpr std::size_t kLargestEntry = kEntryHeader + 255;
 static_assert(kMaxOpenMetadata <= 255);
-// Entries of an incoming list that one call reads.
+// The most entries of an incoming list that one call reads.
 constexpr int kEntriesPerStep = 64;
 
 struct AdmissionMessage {
@@ -62,7 +62,7 @@ std::optional<DictionariesMessage> parse_dictionaries(ConstBytes bytes) {
     message.offers.push_back({number, reader.u64()});
   }
   if (!reader.ok()) return std::nullopt;
-  return message;  // the same holds here
+  return message;  // octets that a later version appends are ignored
 }
 
 }  // namespace
@@ -151,7 +151,7 @@ void ControlMessages::doubt(stp::StreamId flow, Instant now) {
   ByteWriter writer(bytes);
   writer.u8(kDoubtMessage);
   writer.u64(static_cast<std::uint64_t>(flow));
-  static_cast<void>(messages_.open(bytes, now));  // another doubt follows if this one cannot leave
+  static_cast<void>(messages_.open(bytes, now));  // if this doubt cannot be sent, another follows
 }
 
 // --- evidence about a host ---------------------------------------------------------------------
@@ -170,13 +170,13 @@ bool ControlMessages::tell(const HostEvidence& evidence, Instant now) {
 void ControlMessages::remember(const OpenMetadata& flow, ClientSide client) {
   if (remembered_ >= most_flows_) return;
   std::array<std::byte, kLargestEntry> entry{};
-  // Leave out the modes: the peer needs none, and an older peer may not know all of them.
+  // Leave out the modes: the peer does not need them, and an older peer may not know all of them.
   OpenMetadata told = flow;
   told.modes = {};
   const std::size_t size = write_open_metadata(told, MutableBytes(entry).subspan(kEntryHeader));
   entry[0] = std::byte{client == ClientSide::kHere ? kClientAtReceiver : std::uint8_t{0}};
   entry[1] = static_cast<std::byte>(size);
-  // The list consists of chunks, as one buffer would take long to copy whenever it grows.
+  // The list consists of chunks, since a single buffer would take long to copy whenever it grows.
   for (auto rest = ConstBytes(entry).first(kEntryHeader + size); !rest.empty();) {
     const std::size_t at = flows_size_ % kChunk;
     if (at == 0) flows_.push_back(std::make_unique<Chunk>());
@@ -252,7 +252,7 @@ void ControlMessages::read_list(OrphanedFlows& orphans, Instant now) {
     good = flow && ++listed_ <= most_flows_;
     if (!good) break;
     const bool here = (load_u8(entry.data()) & kClientAtReceiver) != 0;
-    // An entry that the peer may not send does not keep the others from being handled.
+    // If the peer may not list a flow, its other entries are handled nevertheless.
     const ClientSide client = here ? ClientSide::kHere : ClientSide::kPeer;
     const auto listed = orphans.add(lane_, *flow, client, now);
     list_refused_ = list_refused_ || listed == OrphanedFlows::Listed::kRefused;
@@ -339,8 +339,8 @@ void ControlMessages::handle_event(const stp::Event& event, OrphanedFlows& orpha
   using Kind = stp::Event::Kind;
   switch (event.kind) {
     case Kind::kPeerAlive:
-      // A peer that was only silent still knows its flows. Flows that were given up meanwhile are
-      // reset over the session.
+      // A peer that was only silent still knows its flows. Flows that were ended meanwhile are
+      // reset in the session.
       if (!peer_restarted_) forget_flows();
       say(now);
       sources_.tell(now);

@@ -1,10 +1,11 @@
-// Messages between a gateway and one peer, beside the flows: whether the sender accepts new flows,
-// which dictionaries it has, whether a server has answered at all, which numbers a host has in a
-// bridged connection, to which MACs hosts address their frames, which of the peer's hosts are on
-// this LAN, whether a LAN has an address, from which hosts the sender accepts connections, how its
-// LAN has fared and, after a restart of the peer, which flows there were. Each message is a stream
-// of its own (docs/stp.md section 15). So it is repaired, paced and under flow control like any
-// stream. The receiver ends the stream with RESET, reason none, when it has taken the message.
+// Messages between a gateway and one peer that do not belong to flows. They tell whether the sender
+// accepts new flows, which dictionaries it has, whether a server has answered at all, which
+// sequence numbers a host has in a bridged connection, to which MACs hosts address their frames,
+// which of the peer's hosts are on this LAN, whether a LAN has an address, from which hosts the
+// sender accepts connections, how much was retransmitted on its LAN and, after a restart of the
+// peer, which flows existed. Each message is a stream of its own (docs/stp.md section 15). So it is
+// repaired, paced and under flow control like any stream. The receiver ends the stream with RESET,
+// reason none, when it has accepted the message.
 #pragma once
 
 #include <array>
@@ -37,8 +38,9 @@ namespace satrelay::gateway {
 
 class ControlMessages {
  public:
-  // `session`, `prefixes` and `reader` must outlive this. `number`: of the session, for a lane to
-  // the peer that has these prefixes. At most `most_flows` are listed.
+  // `session`, `prefixes` and `reader` must outlive this object. `id`, `lane`: the lane that the
+  // session serves. `prefixes`: the prefixes of the lane's peer. At most `most_flows` flows are
+  // listed.
   ControlMessages(stp::Session& session, LaneId id, const LaneAddress& lane,
                   const std::vector<IpPrefix>& prefixes, std::uint32_t most_flows,
                   LanReportReader& reader)
@@ -52,41 +54,43 @@ class ControlMessages {
         sources_(session, messages_, prefixes),
         questions_(session, messages_) {}
 
-  // Tells the peer, now or when it is alive.
+  // Tells the peer whether new flows are accepted, now or when the peer is alive.
   void announce(Admission admission, Instant now);
   // The same for the dictionaries with which the peer may compress blocks.
   void offer(const std::vector<DictionaryOffer>& dictionaries, Instant now);
-  // Adds a flow to the list for the peer: the peer has forgotten the flow if it was started anew.
-  // `client`: where the client is, from the peer's point of view.
+  // Adds a flow to the list for the peer: if the peer has restarted, it does not know the flow any
+  // more. `client`: where the client is, from the peer's point of view.
   void remember(const OpenMetadata& flow, ClientSide client);
-  // More flows are added one by one. The list does not leave before release_list().
+  // Flows are being added one by one, so the list is not sent before release_list().
   void hold_list() { list_is_held_ = true; }
   void release_list(Instant now);
 
   // Asks the peer whether its host has answered at all in this flow (docs/stp.md section 15). If
-  // the question cannot leave now, it is dropped.
+  // the question cannot be sent now, it is dropped.
   void doubt(stp::StreamId flow, Instant now);
-  // The peer's question, once.
+  // Returns the peer's question, once.
   std::optional<stp::StreamId> take_doubt() { return std::exchange(doubted_, std::nullopt); }
 
-  // Sends the peer a host's numbers in a bridged connection. False: the peer is not alive or does
-  // not understand evidence, some was just sent, or the session has no stream to spare.
+  // Sends the peer a host's sequence numbers in a bridged connection. Returns false if the peer is
+  // not alive or does not understand evidence, if evidence was just sent, or if the session can
+  // open no stream.
   bool tell(const HostEvidence& evidence, Instant now);
   bool understands_evidence() const { return session_.agreed().evidence(); }
-  // The peer's evidence, once.
+  // Returns the peer's evidence, once.
   std::optional<HostEvidence> take_evidence() { return std::exchange(evidence_, std::nullopt); }
 
-  // From now on the peer must report how its LAN has fared in each flow that ends.
+  // From now on the peer must send a report on its LAN for each flow that ends.
   void ask_for_reports();
   bool awaits_reports() const { return reports_.awaits(); }
-  // Reports a flow that has ended here. False if the peer has not asked for reports, or there is no
-  // room.
+  // Reports a flow that has ended here. Returns false if the peer has not asked for reports, or if
+  // there is no room.
   bool report(const LanReport& report, Instant now) { return reports_.tell(report, now); }
 
   // Messages about the MACs to which hosts address their frames.
   LanDestinations& destinations() { return destinations_; }
 
-  // Messages about the peer's hosts that have answered on this LAN, and the reverse.
+  // Messages about the peer's hosts that have answered on this LAN, and about hosts of this LAN
+  // that have answered on the peer's LAN.
   HostArrivals& arrivals() { return arrivals_; }
 
   // Questions whether the far LAN has an address, and the peer's questions about this LAN.
@@ -95,12 +99,12 @@ class ControlMessages {
   // The hosts from which the peer accepts connections.
   const AcceptedSources& sources() const { return sources_; }
 
-  // The peer has opened a stream. True if it carries a message, and not a flow.
+  // The peer has opened a stream. Returns true if the stream carries a message, and not a flow.
   bool handle_opened(stp::StreamId stream, Instant now);
-  // Events of the session that concern no stream, or a stream of a message. Flows that the peer
-  // lists go to `orphans`.
+  // Handles events of the session that concern no stream, or the stream of a message. Flows that
+  // the peer lists are added to `orphans`.
   void handle_event(const stp::Event& event, OrphanedFlows& orphans, Instant now);
-  // Returns how many messages the peer has not taken in time.
+  // Returns how many messages the peer has not accepted in time.
   [[nodiscard]] unsigned handle_timeout(OrphanedFlows& orphans, Instant now);
   Instant next_timeout() const {
     if (reads_on_) return {};
@@ -131,12 +135,12 @@ class ControlMessages {
   Instant retry_at_ = Instant::never();
 
   Admission admission_ = Admission::kOpen;
-  std::uint32_t sequence_ = 0;  // of our announcements; 0: none
+  std::uint32_t sequence_ = 0;  // of our announcements; 0: none was made
   Admission peer_admission_ = Admission::kOpen;
   std::uint32_t peer_sequence_ = 0;
 
   std::vector<DictionaryOffer> dictionaries_;
-  std::uint32_t dictionaries_sequence_ = 0;  // of our offers; 0: none
+  std::uint32_t dictionaries_sequence_ = 0;  // of our offers; 0: none was made
   std::vector<DictionaryOffer> peer_dictionaries_;
   std::uint32_t peer_dictionaries_sequence_ = 0;
 
@@ -146,20 +150,20 @@ class ControlMessages {
   Instant next_evidence_;
   std::optional<HostEvidence> evidence_;
 
-  // Flows to list, as the message carries them. Empty unless the peer may have been started anew.
+  // The flows to list, as the message carries them. Empty unless the peer may have restarted.
   static constexpr std::size_t kChunk = 16 * 1024;
   using Chunk = std::array<std::byte, kChunk>;
   std::vector<std::unique_ptr<Chunk>> flows_;
   std::size_t flows_size_ = 0;
   bool list_is_held_ = false;
   std::uint32_t remembered_ = 0;
-  bool peer_restarted_ = false;  // the list is due
+  bool peer_restarted_ = false;  // the list must be sent
   std::optional<stp::StreamId> list_out_;
   std::size_t written_ = 0;
   std::optional<stp::StreamId> list_in_;
   std::uint32_t listed_ = 0;
   bool list_refused_ = false;  // some entries were refused
-  bool reads_on_ = false;      // more of the list can be read
+  bool reads_on_ = false;      // more entries have arrived and can be read
 
   LanReports reports_;
   LanDestinations destinations_;

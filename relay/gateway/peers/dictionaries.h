@@ -1,6 +1,6 @@
-// The dictionaries with which peers may compress blocks for this gateway, each under the number
-// that is sent to the peers (docs/stp.md section 15). The meaning of a number never changes, as
-// blocks may be in flight or stored for long.
+// The dictionaries with which peers may compress blocks for this gateway, each with the number that
+// is sent to the peers (docs/stp.md section 15). The meaning of a number never changes, since
+// blocks may be in flight or stored for a long time.
 #pragma once
 
 #include <cstddef>
@@ -14,13 +14,14 @@
 namespace satrelay::gateway {
 
 struct DictionaryOffer {
-  std::uint8_t number = 0;        // by which its receiver knows the dictionary
-  std::uint64_t fingerprint = 0;  // of its content
+  std::uint8_t number = 0;        // the number by which the receiver knows the dictionary
+  std::uint64_t fingerprint = 0;  // fingerprint of the dictionary's content
 };
 
 class Dictionaries {
  public:
-  // The most dictionaries since the start, including former ones. Peers are not offered more.
+  // The most dictionaries since the start, including former ones. Further dictionaries are not
+  // offered.
   static constexpr std::size_t kMost = 64;
 
   // Offers the dictionaries of `classes`. Blocks with a dictionary that was offered before can

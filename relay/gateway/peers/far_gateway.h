@@ -1,5 +1,5 @@
 // One configured far gateway, called a peer, and what its lanes have in common. It has a lane for
-// each worker, and each lane has a session. A worker's gateway knows the lanes of that worker.
+// each worker, and each lane has a session. A worker's gateway knows only the lanes of that worker.
 #pragma once
 
 #include <memory>
@@ -14,16 +14,16 @@
 namespace satrelay::gateway {
 
 struct FarGateway {
-  // `whole` must outlive this. `kept`: of `whole`, for this peer.
+  // `whole` must outlive this object. `kept`: the memory of `whole` that is kept for this peer.
   FarGateway(const config::Peer& peer_config, std::vector<LinkId> its_links,
              IdRange<LaneId> its_lanes, Arena& whole, const Arena::Kept& kept)
       : config(peer_config), links(std::move(its_links)), lanes(its_lanes), arena(whole, kept) {
-    config.security.forget_keys();  // the sessions have them
+    config.security.forget_keys();  // only the sessions need them
   }
 
   config::Peer config;
-  std::vector<LinkId> links;  // that carry its lanes: exactly one
-  IdRange<LaneId> lanes;      // of this worker
+  std::vector<LinkId> links;  // the links that carry its lanes: exactly one
+  IdRange<LaneId> lanes;      // the lanes of this worker
   Arena arena;                // the peer's part of the worker's arena
 };
 

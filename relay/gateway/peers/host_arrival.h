@@ -14,7 +14,8 @@ namespace satrelay::gateway {
 
 struct HostArrival {
   IpAddress host;
-  // The header of its answer. The message carries neither its destination nor its type.
+  // The Ethernet header of the host's answer. The message carries neither its destination nor its
+  // type.
   wire::EthernetHeader ethernet;
 
   friend bool operator==(const HostArrival&, const HostArrival&) = default;
@@ -23,8 +24,8 @@ struct HostArrival {
 inline constexpr std::uint8_t kHostArrivalMessage = 0xca;  // first octet of the metadata
 inline constexpr std::size_t kMaxHostArrival = 2 + 16 + 1 + 4 * wire::kMaxVlanTags + 6;
 
-// nullopt: the message is cut short, or has another IP version or too many tags. Octets that a
-// later version appends are ignored.
+// Returns nullopt if the message is cut short, or has another IP version or too many tags. Octets
+// that a later version appends are ignored.
 std::optional<HostArrival> parse_host_arrival(ConstBytes message);
 std::size_t write_host_arrival(const HostArrival& arrival, MutableBytes out);
 

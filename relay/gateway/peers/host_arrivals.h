@@ -1,5 +1,6 @@
-// Tells the peer which of its hosts have answered on this LAN, and takes the same message from the
-// peer. Many hosts may move at once: the messages wait in a queue, and 20 a second leave.
+// Tells the peer which of its hosts have answered on this LAN, and receives the same message from
+// the peer. Many hosts may move at the same time, so the messages wait in a queue, and at most 20 a
+// second are sent.
 #pragma once
 
 #include <cstddef>
@@ -19,20 +20,20 @@ class HostArrivals {
  public:
   static constexpr std::size_t kMostWaiting = 64;
 
-  // `session` and `messages` must outlive this.
+  // `session` and `messages` must outlive this object.
   HostArrivals(stp::Session& session, Messages& messages)
       : session_(session), messages_(messages) {}
 
   bool are_understood() const { return session_.agreed().arrivals(); }
-  // False, with no effect: the peer does not understand the message, is not alive, or too many
-  // messages wait.
+  // Returns false, without any effect, if the peer does not understand the message or is not alive,
+  // or if too many messages wait.
   bool tell(const HostArrival& arrival, Instant now);
   // Handles a message of the peer on this stream, and ends the stream.
   void handle_opened(stp::StreamId stream, Instant now);
   std::optional<HostArrival> take() { return std::exchange(heard_, std::nullopt); }
   void handle_timeout(Instant now) { send(now); }
   Instant next_timeout() const { return waiting_.empty() ? Instant::never() : next_; }
-  // The peer has a new boot epoch, or has closed.
+  // Call this when the peer has a new boot epoch, or has closed.
   void forget_session() { waiting_.clear(); }
 
  private:
@@ -42,8 +43,8 @@ class HostArrivals {
 
   stp::Session& session_;
   Messages& messages_;
-  std::vector<HostArrival> waiting_;  // the first entry leaves next
-  Instant next_;                      // the next message leaves no sooner
+  std::vector<HostArrival> waiting_;  // the first entry is sent next
+  Instant next_;                      // when the next message may be sent
   std::optional<HostArrival> heard_;
 };
 

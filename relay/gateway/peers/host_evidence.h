@@ -1,5 +1,6 @@
-// A message to the peer about one end of a connection that neither gateway relays: the numbers that
-// the host on the sender's LAN has given when it was asked (docs/stp-wire.md section 15).
+// A message to the peer about one end of a connection that neither gateway relays: the sequence
+// numbers with which the host on the sender's LAN has answered a question (docs/stp-wire.md section
+// 15).
 #pragma once
 
 #include <cstddef>
@@ -16,8 +17,8 @@ struct HostEvidence {
   IpAddress far;   // the host on the receiver's LAN
   std::uint16_t near_port = 0;
   std::uint16_t far_port = 0;
-  std::uint32_t sends = 0;    // sequence number of the near host
-  std::uint32_t expects = 0;  // its acknowledgment number
+  std::uint32_t sends = 0;    // sequence number that the near host sends next
+  std::uint32_t expects = 0;  // acknowledgment number of the near host
 
   friend bool operator==(const HostEvidence&, const HostEvidence&) = default;
 };

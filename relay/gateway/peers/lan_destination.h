@@ -1,6 +1,6 @@
 // A message to the peer about frames that a host on the sender's LAN sends to a host on the
-// receiver's LAN: the MAC to which they are addressed. If the two LANs are one network of layer 2,
-// a bridge would deliver frames there (docs/stp.md section 15).
+// receiver's LAN: the MAC to which the frames are addressed. If the two LANs are one layer-2
+// network, a bridge would deliver frames to that MAC (docs/stp.md section 15).
 #pragma once
 
 #include <cstddef>
@@ -15,10 +15,10 @@
 namespace satrelay::gateway {
 
 struct LanDestination {
-  stp::StreamId stream{};  // of a flow of the two hosts; its frames show the MAC
+  stp::StreamId stream{};  // the stream of a flow between the two hosts, which uses the MAC
   IpAddress near;          // the host on the sender's LAN, which sends the frames
   IpAddress far;           // the host on the receiver's LAN
-  // The header of the frames. The message carries neither its source nor its type.
+  // The Ethernet header of the frames. The message carries neither its source nor its type.
   wire::EthernetHeader ethernet;
 
   friend bool operator==(const LanDestination&, const LanDestination&) = default;
@@ -27,8 +27,8 @@ struct LanDestination {
 inline constexpr std::uint8_t kLanDestinationMessage = 0xc8;  // first octet of the metadata
 inline constexpr std::size_t kMaxLanDestination = 2 + 8 + 32 + 1 + 4 * wire::kMaxVlanTags + 6;
 
-// nullopt: the message is cut short, or has another IP version or too many tags. Octets that a
-// later version appends are ignored.
+// Returns nullopt if the message is cut short, or has another IP version or too many tags. Octets
+// that a later version appends are ignored.
 std::optional<LanDestination> parse_lan_destination(ConstBytes message);
 std::size_t write_lan_destination(const LanDestination& told, MutableBytes out);
 

@@ -23,7 +23,7 @@ bool LanDestinations::tell(const LanDestination& told, Instant now) {
   return true;
 }
 
-// If the session has no stream to spare now, it may have one a moment later.
+// If the session can open no stream now, send() is called again after kBetween.
 void LanDestinations::send(Instant now) {
   if (waiting_.empty() || now < next_) return;
   next_ = now + kBetween;

@@ -1,6 +1,7 @@
-// Tells the peer to which MACs hosts of this LAN address their frames, and takes the same message
-// from the peer. 10,000 connections may change at once: the messages wait in a queue, and ten a
-// second leave. A later message about the same two hosts replaces a waiting one.
+// Tells the peer to which MACs hosts of this LAN address their frames, and receives the same
+// message from the peer. 10,000 connections may change at the same time, so the messages wait in a
+// queue, and at most ten a second are sent. A later message about the same two hosts replaces a
+// waiting message.
 #pragma once
 
 #include <cstddef>
@@ -20,20 +21,20 @@ class LanDestinations {
  public:
   static constexpr std::size_t kMostWaiting = 64;
 
-  // `session` and `messages` must outlive this.
+  // `session` and `messages` must outlive this object.
   LanDestinations(stp::Session& session, Messages& messages)
       : session_(session), messages_(messages) {}
 
   bool are_understood() const { return session_.agreed().destinations(); }
-  // False, with no effect: the peer does not understand the message, is not alive, or too many
-  // messages wait.
+  // Returns false, without any effect, if the peer does not understand the message or is not alive,
+  // or if too many messages wait.
   bool tell(const LanDestination& told, Instant now);
   // Handles a message of the peer on this stream, and ends the stream.
   void handle_opened(stp::StreamId stream, Instant now);
   std::optional<LanDestination> take() { return std::exchange(heard_, std::nullopt); }
   void handle_timeout(Instant now) { send(now); }
   Instant next_timeout() const { return waiting_.empty() ? Instant::never() : next_; }
-  // The peer has a new boot epoch, or has closed.
+  // Call this when the peer has a new boot epoch, or has closed.
   void forget_session() { waiting_.clear(); }
 
  private:
@@ -43,8 +44,8 @@ class LanDestinations {
 
   stp::Session& session_;
   Messages& messages_;
-  std::vector<LanDestination> waiting_;  // the first entry leaves next
-  Instant next_;                         // the next message leaves no sooner
+  std::vector<LanDestination> waiting_;  // the first entry is sent next
+  Instant next_;                         // when the next message may be sent
   std::optional<LanDestination> heard_;
 };
 

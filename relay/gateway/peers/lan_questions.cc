@@ -49,7 +49,7 @@ void LanQuestions::drop_unanswered(Instant now) {
   });
 }
 
-// Allows one question each kBetween, and `most` at once.
+// Allows one question per kBetween on average, and up to `most` at once.
 bool LanQuestions::has_pace(Instant& until, int most, Instant now) {
   const Instant next = later(until, now) + kBetween;
   if (next > now + kBetween * most) return false;

@@ -27,28 +27,29 @@ struct AskedAddress {
 
 class LanQuestions {
  public:
-  // First octet of the metadata of its messages.
+  // The first octet of the metadata of its messages.
   static constexpr std::uint8_t kMessage = 0xcb;
   static constexpr std::size_t kMostUnanswered = 8;
-  // A question without an answer by then makes room for another question.
+  // If a question has no answer after this time, it is withdrawn, so that another question can be
+  // asked.
   static constexpr Duration kPatience = Duration::seconds(10);
-  // How many questions the peer may ask at once; it may ask ten a second.
+  // How many questions the peer may ask at once. On average it may ask ten a second.
   static constexpr int kMostAtOnce = 16;
   static constexpr std::size_t kMaxSize = 2 + 16 + 2 * wire::kMaxVlanTags;
 
-  // `session` and `messages` must outlive this.
+  // `session` and `messages` must outlive this object.
   LanQuestions(stp::Session& session, Messages& messages)
       : session_(session), messages_(messages) {}
 
   bool are_understood() const { return session_.agreed().between_gateways(); }
 
   // --- to the peer -----------------------------------------------------------------------------
-  // False: the peer does not understand questions, is not alive, was just asked too many, or has
-  // too many to answer, or the session has no stream to spare.
+  // Returns false if the peer does not understand questions or is not alive, if too many questions
+  // were asked lately or are unanswered, or if the session can open no stream.
   bool ask(const AskedAddress& address, Instant now);
-  // False if the stream does not carry a question.
+  // Returns false if the stream does not carry a question.
   bool handle_reset(stp::StreamId stream, stp::ResetReason reason);
-  // An address that the far LAN has, once.
+  // Returns an address that the far LAN has, once.
   std::optional<AskedAddress> take_found() { return std::exchange(found_, std::nullopt); }
 
   // --- from the peer ---------------------------------------------------------------------------
@@ -58,13 +59,13 @@ class LanQuestions {
     Instant when;
   };
   void handle_opened(stp::StreamId stream, Instant now);
-  // The caller must answer it at once.
+  // Returns the peer's question, once. The caller must answer it at once.
   std::optional<Question> take() { return std::exchange(heard_, std::nullopt); }
   enum class Answer : std::uint8_t { kNotHere, kHere };
   void answer(const Question& question, Answer answer, Instant now);
 
   // --- both directions -------------------------------------------------------------------------
-  // The peer has a new boot epoch, or has closed.
+  // Call this when the peer has a new boot epoch, or has closed.
   void forget_session() { unanswered_.clear(); }
 
  private:
@@ -76,13 +77,13 @@ class LanQuestions {
   stp::Session& session_;
   Messages& messages_;
   std::vector<Question> unanswered_;
-  Instant asked_until_, heard_until_;  // when the next question may be asked, if many were
+  Instant asked_until_, heard_until_;  // until when the allowed rate of questions is used up
   std::optional<AskedAddress> found_;
   std::optional<Question> heard_;
 };
 
-// nullopt: the message is cut short, or has another IP version. Octets that a later version appends
-// are ignored.
+// Returns nullopt if the message is cut short, or has another IP version. Octets that a later
+// version appends are ignored.
 std::optional<AskedAddress> parse_lan_question(ConstBytes message);
 std::size_t write_lan_question(const AskedAddress& asked, MutableBytes out);
 

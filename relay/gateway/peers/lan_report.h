@@ -1,4 +1,5 @@
-// A report to the far gateway about this LAN, when a flow has ended here (docs/stp.md section 15).
+// A report to the far gateway about this LAN, sent when a flow has ended here (docs/stp.md section
+// 15).
 #pragma once
 
 #include <cstddef>
@@ -10,25 +11,25 @@
 
 namespace satrelay::gateway {
 
-// How many segments had to cross a LAN more than once. The far gateway's figures are for records
-// only.
+// How many segments of a flow had to cross a LAN more than once. The figures from the far gateway
+// are used only in records.
 struct LanFigures {
-  std::uint32_t retransmitted = 0;  // segments to the host
-  std::uint32_t repeated = 0;       // segments of the host with bytes that had arrived before
+  std::uint32_t retransmitted = 0;  // retransmitted segments to the host
+  std::uint32_t repeated = 0;       // segments of the host with bytes that had already arrived
   void image(Image& image) { image(retransmitted, repeated); }
   friend bool operator==(const LanFigures&, const LanFigures&) = default;
 };
 
 struct LanReport {
-  stp::StreamId stream{};  // of the flow
+  stp::StreamId stream{};  // the flow's stream
   LanFigures figures;
 };
 
-// Receives the peer's reports.
+// Receives the reports of a peer.
 class LanReportReader {
  public:
   virtual ~LanReportReader() = default;
-  // The lane's session may not have the stream any more, or never had it.
+  // The lane's session may no longer have the stream, or may never have had it.
   virtual void handle_report(LaneId lane, const LanReport& report) = 0;
 };
 

@@ -10,12 +10,13 @@ namespace satrelay::gateway {
 namespace {
 
 constexpr Duration kTryAgain = Duration::seconds(1);
-// Reports are gathered for this long, as a message is a stream, which costs more than many reports.
+// Reports are gathered for this long, since a message is a stream, which costs more than many
+// reports.
 constexpr Duration kGather = Duration::milliseconds(100);
 constexpr int kReportsPerStep = 64;
 constexpr std::size_t kFirstRoom = 256;
 
-// A larger figure counts as the largest that a record can hold.
+// Returns the largest number that a record can hold, if the figure is larger.
 std::uint32_t read_figure(ByteReader& in) {
   constexpr std::uint64_t kMost = std::numeric_limits<std::uint32_t>::max();
   return static_cast<std::uint32_t>(std::min(stp::read_varint(in), kMost));
@@ -54,7 +55,7 @@ void LanReports::read(Instant now) {
     report.stream = static_cast<stp::StreamId>(stp::read_varint(in));
     report.figures.retransmitted = read_figure(in);
     report.figures.repeated = read_figure(in);
-    if (!in.ok()) break;  // the rest of the report has yet to arrive
+    if (!in.ok()) break;  // the rest of the report has not arrived yet
     session_.streams().consume(stream, there - in.remaining(), now);
     reader_.handle_report(lane_, report);
   }
@@ -83,8 +84,8 @@ bool LanReports::tell(const LanReport& report, Instant now) {
   return true;
 }
 
-// One message is in flight at a time. Flows that end until the peer has taken it are in the next
-// message.
+// One message is in flight at a time. Reports of flows that end before the peer has accepted it
+// wait for the next message.
 void LanReports::send(Instant now) {
   if (leaving_.empty()) leaving_.swap(waiting_);
   constexpr std::array<std::byte, 1> kMetadata{std::byte{kReportsMessage}};

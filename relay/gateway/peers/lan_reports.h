@@ -1,6 +1,6 @@
-// The exchange of LAN reports with one peer. A gateway that records flows asks for them. The other
-// gateway reports flows that have ended, many in one message (docs/stp.md section 15). The reports
-// are for records only: a report that finds no room is dropped.
+// The exchange of LAN reports with one peer. A gateway that records flows asks its peer for
+// reports. The peer then reports flows that have ended, many in one message (docs/stp.md section
+// 15). The reports are used only in records, so a report is dropped if there is no room.
 #pragma once
 
 #include <cstddef>
@@ -19,24 +19,24 @@ namespace satrelay::gateway {
 
 class LanReports {
  public:
-  // First octets of the metadata of its messages.
+  // The first octets of the metadata of its messages.
   static constexpr std::uint8_t kWishMessage = 0xc5;
   static constexpr std::uint8_t kReportsMessage = 0xc6;
 
-  // `number` and `messages` belong to `session`. All references must outlive this.
+  // `lane` is the lane of `session`. All references must outlive this object.
   LanReports(stp::Session& session, LaneId lane, Messages& messages, LanReportReader& reader)
       : session_(session), lane_(lane), messages_(messages), reader_(reader) {}
 
   // --- from the peer ---------------------------------------------------------------------------
-  // From now on the peer is asked for reports, at once or when it is alive.
+  // From now on the peer is asked for reports: at once, or when it is alive.
   void ask() { asks_ = true; }
-  // Whether to ask for reports, at the beginning of each session. A peer that would not understand
-  // the wish is not asked.
+  // Whether to ask for reports at the beginning of a session. A peer that would not understand the
+  // request is not asked.
   bool wish_is_due() const { return asks_ && session_.agreed().lan_reports(); }
-  // Whether the peer reports each flow that it has with us.
+  // Whether the peer sends a report on each flow that it has with this gateway.
   bool awaits() const { return wish_is_due(); }
-  // The peer has opened a stream of reports, and its bytes arrive. The stream is refused unless
-  // awaits().
+  // The peer has opened a stream of reports, or bytes of reports have arrived. The stream is
+  // refused unless awaits().
   void handle_opened(stp::StreamId stream, Instant now);
   void handle_readable(stp::StreamId stream, Instant now) {
     if (stream == in_) read(now);
@@ -45,14 +45,14 @@ class LanReports {
   // --- to the peer -----------------------------------------------------------------------------
   // The peer asks for reports.
   void handle_wish() { peer_asks_ = true; }
-  // Reports a flow that has ended here. False, with no effect: there is no room, or the peer has
-  // not asked.
+  // Reports a flow that has ended here. Returns false, without any effect, if there is no room, or
+  // if the peer has not asked for reports.
   bool tell(const LanReport& report, Instant now);
-  // False if the stream does not carry reports.
+  // Returns false if the stream does not carry reports.
   bool produce(stp::StreamId stream, Instant now);
 
   // --- both directions -------------------------------------------------------------------------
-  // False if the stream does not carry reports.
+  // Returns false if the stream does not carry reports.
   bool handle_reset(stp::StreamId stream, stp::ResetReason reason, Instant now);
   // Call this when the peer has a new boot epoch, or has sent CLOSE: stream ids begin anew.
   void forget_session();
@@ -63,8 +63,9 @@ class LanReports {
   }
 
  private:
-  // A report has three numbers. At most kRoom octets wait, and as many are in flight. Memory is
-  // allocated as reports come, since most of many peers have none at any time.
+  // A report consists of three numbers. At most kRoom octets wait, and as many are in flight.
+  // Memory is allocated only when there are reports, since most of many peers have none at any
+  // time.
   static constexpr std::size_t kLargestReport = 24;
   static constexpr std::size_t kRoom = 32 * 1024;
 
@@ -79,11 +80,11 @@ class LanReports {
 
   bool asks_ = false;
   std::optional<stp::StreamId> in_;
-  bool reads_on_ = false;  // more of the reports can be read
+  bool reads_on_ = false;  // more reports have arrived and can be read
 
   bool peer_asks_ = false;
   std::vector<std::byte> waiting_;  // encoded reports
-  std::vector<std::byte> leaving_;  // encoded reports that the peer has not taken yet
+  std::vector<std::byte> leaving_;  // encoded reports that the peer has not accepted yet
   std::size_t written_ = 0;         // bytes of `leaving_` that were written
   std::optional<stp::StreamId> out_;
   Instant next_try_;

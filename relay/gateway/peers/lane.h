@@ -1,6 +1,6 @@
-// One lane to a far gateway: its session, its carrier, its control messages, and the events that
-// concern all of its flows. If both gateways have one worker, there is one lane to each far
-// gateway.
+// One lane to a far gateway: its session, its carrier, its control messages, and the log of events
+// that concern all of its flows. If both gateways have a single worker, there is one lane to each
+// far gateway.
 #pragma once
 
 #include <memory>
@@ -39,20 +39,20 @@ struct Lane {
   LaneAddress address;
   Carrier& carrier;
   std::unique_ptr<control::RateController> controller;
-  std::uint16_t datagram_overhead;  // IP and UDP headers
+  std::uint16_t datagram_overhead;  // size of IP and UDP headers
   stp::Session session;
   ControlMessages control_messages;
   SharedDictionaries dictionaries;
-  ReadySet<LaneId>::Bell bell = {};          // rung when its session may have something to send
+  ReadySet<LaneId>::Bell bell = {};          // rung when the session may have something to send
   Instant suspect_since = Instant::never();  // never: the peer is alive
-  Instant silence = Instant::never();        // silent_since(), as the flows know it
-  PeerEpochLog epoch_log;                    // events of all its flows
+  Instant silence = Instant::never();        // silent_since(), as its flows were last told
+  PeerEpochLog epoch_log;                    // events that concern all its flows
   std::size_t flows = 0;                     // flows in the table
-  std::uint64_t flows_refused = 0;           // refused for want of room, so far
-  std::size_t flows_behind = 0;              // flows that the latest event has yet to reach
+  std::uint64_t flows_refused = 0;  // flows that were refused because there was no room, so far
+  std::size_t flows_behind = 0;     // flows that have not handled the latest event yet
 
   // Since when the peer has acknowledged nothing that was sent to it, or has sent nothing; never:
-  // it is there. If only the direction to the peer is lost, its packets still arrive.
+  // the peer answers. If only packets to the peer are lost, packets of the peer still arrive.
   Instant silent_since() const { return earlier(suspect_since, session.path().unreported_since()); }
 };
 

@@ -1,5 +1,6 @@
-// Messages to one peer that the peer has not taken yet. Each message is a stream (docs/stp.md
-// section 15), which needs a place and memory. So a peer that takes no messages is sent only a few.
+// Messages to one peer that the peer has not accepted yet. Each message is a stream (docs/stp.md
+// section 15), which needs a slot and memory. So only a few messages are sent to a peer that does
+// not accept them.
 #pragma once
 
 #include <algorithm>
@@ -17,16 +18,16 @@ namespace satrelay::gateway {
 class Messages {
  public:
   static constexpr std::size_t kMost = 24;
-  // Longer than any outage that a flow survives. A live peer takes a message at once.
+  // Longer than any outage that a flow survives. A live peer accepts a message at once.
   static constexpr Duration kPatience = Duration::seconds(std::int64_t{20} * 60);
 
-  // `session` must outlive this. `context`: for the streams of messages.
+  // `session` must outlive this object. `context`: the context of the streams of messages.
   Messages(stp::Session& session, std::uint32_t context) : session_(session), context_(context) {}
 
   std::uint32_t context() const { return context_; }
 
-  // nullopt, with no effect: the peer has too many messages to take, or the session has no stream
-  // to spare.
+  // Returns nullopt, without any effect, if too many messages are not accepted yet, or if the
+  // session can open no stream.
   std::optional<stp::StreamId> open(ConstBytes metadata, Instant now) {
     if (open_.size() == kMost) return std::nullopt;
     const auto stream = session_.streams().open(metadata, context_, now);
@@ -37,7 +38,7 @@ class Messages {
     session_.streams().reset(stream, stp::ResetReason::kTimeout, now);
     forget(stream);
   }
-  // Withdraws the next message that the peer has not taken in time, and returns its stream.
+  // Withdraws the next message that the peer has not accepted in time, and returns its stream.
   std::optional<stp::StreamId> withdraw_overdue(Instant now) {
     if (now < next_timeout()) return std::nullopt;
     const stp::StreamId stream = open_.front().stream;
@@ -46,7 +47,7 @@ class Messages {
   }
   Instant next_timeout() const { return open_.empty() ? Instant::never() : open_.front().until; }
 
-  // The stream has ended.
+  // Call this when the stream has ended.
   void forget(stp::StreamId stream) {
     std::erase_if(open_, [stream](const Open& each) { return each.stream == stream; });
   }

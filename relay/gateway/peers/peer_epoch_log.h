@@ -1,6 +1,6 @@
-// Logs events that concern all flows of a peer: the peer was started anew, or has closed. There may
-// be very many flows, so an event reaches them one by one. Each flow learns of it before anything
-// else happens to the flow, and soon in any case (flows/transfer/peer_epochs.h).
+// Logs events that concern all flows of a peer: the peer has restarted, or has closed. There may be
+// very many flows, so they handle an event one by one. Each flow handles it before anything else
+// happens to the flow, and soon in any case (flows/transfer/peer_epochs.h).
 #pragma once
 
 #include <algorithm>
@@ -12,17 +12,18 @@ namespace satrelay::gateway {
 
 class PeerEpochLog {
  public:
-  // At each event the session drops its streams. Streams that have the same ids later are other
-  // streams.
+  // At each event the session drops its streams. Later streams with the same ids are other streams.
   enum class Kind : std::uint8_t { kRestarted, kClosed };
 
-  // The number of events. A flow that began, or was visited, at an earlier count has missed some.
+  // The number of events so far. A flow that has last compared its count with a smaller number has
+  // missed some events.
   std::uint32_t count() const { return count_; }
   void add(Kind kind) {
     kinds_[count_ % kinds_.size()] = kind;
     ++count_;
   }
-  // The first event after `seen`, which decides how the flow ends. Only the latest eight are kept.
+  // The first event after `seen`, which decides how the flow ends. Only the latest eight events are
+  // kept.
   Kind first_after(std::uint32_t seen) const {
     constexpr auto kKept = static_cast<std::uint32_t>(std::tuple_size_v<decltype(kinds_)>);
     const std::uint32_t oldest = count_ - std::min(count_, kKept);

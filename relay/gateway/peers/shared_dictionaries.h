@@ -1,4 +1,5 @@
-// The dictionaries for blocks to one peer: for each class its dictionary, if the peer has it too.
+// The dictionaries for blocks to one peer: for each class the class's dictionary, if the peer has
+// it too.
 #pragma once
 
 #include <array>
@@ -17,18 +18,18 @@ namespace satrelay::gateway {
 struct SharedDictionary {
   const compress::DictionaryLevels* levels = nullptr;  // nullptr: none
   std::uint64_t fingerprint = 0;
-  std::uint8_t number = 0;  // the peer's number for it
+  std::uint8_t number = 0;  // the number by which the peer knows the dictionary
   compress::DictionaryTrials trials;
 };
 
 class SharedDictionaries {
  public:
-  // `of_peer`: the dictionaries that the peer has. `classes` still owns the dictionaries.
+  // `of_peer`: the dictionaries that the peer has. The dictionaries stay owned by `classes`.
   void update(const TrafficClasses& classes, const std::vector<DictionaryOffer>& of_peer);
 
   SharedDictionary& of(schedule::ClassId id) { return shared_[id]; }
   const SharedDictionary& of(schedule::ClassId id) const { return shared_[id]; }
-  std::size_t classes() const { return count_; }  // how many have one
+  std::size_t classes() const { return count_; }  // how many classes have a shared dictionary
 
  private:
   std::array<SharedDictionary, schedule::kClasses> shared_{};

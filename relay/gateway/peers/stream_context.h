@@ -1,4 +1,4 @@
-// The context that a session keeps for each stream. It says whether the stream belongs to a flow,
+// The context that a session stores for each stream. It says whether the stream belongs to a flow,
 // or to the messages between this gateway and a peer.
 #pragma once
 
@@ -18,12 +18,12 @@ class StreamContext {
   }
   explicit constexpr StreamContext(std::uint32_t number) : number_(number) {}
 
-  constexpr std::uint32_t number() const { return number_; }  // as a session keeps it
+  constexpr std::uint32_t number() const { return number_; }  // as a session stores it
   constexpr Kind kind() const {
     return (number_ & kMessagesBit) != 0 ? Kind::kMessages : Kind::kFlow;
   }
-  constexpr std::uint32_t slot() const { return number_; }  // of a flow
-  // That the messages belong to.
+  constexpr std::uint32_t slot() const { return number_; }  // slot of the flow
+  // The lane to which the messages belong.
   constexpr LaneId lane() const { return LaneId(number_ & ~kMessagesBit); }
 
  private:

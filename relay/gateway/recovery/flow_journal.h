@@ -1,6 +1,7 @@
-// The journal of a gateway's flows, for a start after a crash: the 4-tuple of each flow, and the L2
-// header that reaches its host. The records are in memory that the owner of the engine provides,
-// and that outlives the engine (relay/satrelayd/reporting/journal_file.h). A record is 64 octets:
+// The journal of a gateway's flows, for a start after a crash: the 4-tuple of each flow, and the
+// Ethernet header that reaches its host. The records are in memory that the owner of the engine
+// provides, and that outlives the engine (relay/satrelayd/reporting/journal_file.h). A record has
+// 64 octets:
 //
 //   octet
 //   0               16              32      36      42      48         56     58     60
@@ -10,7 +11,8 @@
 //   +---------------+---------------+-------+-------+-------+----------+------+------+--------+
 //
 // The IP version is in octet 56, and octet 57 is zero. All octets of a free record are zero. If the
-// gateway stopped while it wrote a record, the CRC does not match, and the record counts as free.
+// gateway stopped while it was writing a record, the CRC does not match, and the record counts as
+// free.
 #pragma once
 
 #include <cstddef>
@@ -35,19 +37,20 @@ class FlowJournal {
   };
 
   // `memory`: aligned to 8 octets, with the records of an earlier run or zeros. If it is empty,
-  // nothing is kept. Another thread may copy it at any time, by words (std::atomic_ref).
+  // nothing is kept. Another thread may copy the memory at any time, word by word
+  // (std::atomic_ref).
   explicit FlowJournal(MutableBytes memory);
 
   Place places() const { return static_cast<Place>(memory_.size() / kRecordSize); }
   std::optional<Record> read(Place place) const;
-  // kNowhere if there is no room.
+  // Returns kNowhere if there is no free record.
   Place keep(const Record& record);
   void change(Place place, const Record& record);  // no effect on kNowhere
-  void release(Place place);                       // the same
+  void release(Place place);                       // no effect on kNowhere
 
  private:
   MutableBytes memory_;
-  std::vector<Place> free_;  // the lowest place last, so that few pages are touched
+  std::vector<Place> free_;  // lowest last, so that keep() takes it first and few pages are touched
 };
 
 }  // namespace satrelay::gateway

@@ -1,4 +1,5 @@
-// The journal of a gateway with several workers: consecutive slices, one for each worker.
+// Divides the journal of a gateway with several workers into consecutive slices, one for each
+// worker.
 #pragma once
 
 #include <cstddef>
@@ -9,14 +10,14 @@
 
 namespace satrelay::gateway {
 
-// How many records all slices have together, for a table of `flows`.
+// How many records all slices have together, if the flow table has `flows` slots.
 constexpr std::size_t journal_records(std::uint32_t flows, unsigned workers) {
   return std::size_t{part_of(flows, workers)} * workers;
 }
 
-// The slices, each with the records of its worker's flows. Records of an earlier run may have been
-// in other slices, if the number of workers has changed. A record that finds no room in its slice
-// is dropped. `dropped`: how many.
+// The slices, each with the records of its worker's flows. Records of an earlier run are moved if
+// they were in other slices, because the number of workers has changed. `dropped`: how many records
+// were dropped because their slice had no free record.
 struct JournalSlices {
   std::vector<MutableBytes> slices;
   std::size_t dropped = 0;

@@ -13,17 +13,18 @@ using Flags = wire::TcpFlags;
 
 namespace {
 
-// How long after a question a host is asked again, or given up. The SYN, the challenge ACK and the
-// RST may each be lost, and hosts limit their challenge ACKs (RFC 5961 section 7).
+// How long after each question a host is asked again, or finally given up. The SYN, the challenge
+// ACK and the RST may each be lost, and hosts limit their challenge ACKs (RFC 5961 section 7).
 constexpr std::array<Duration, 8> kPatience = {
     Duration::zero(),     Duration::seconds(1), Duration::seconds(1),  Duration::seconds(2),
     Duration::seconds(4), Duration::seconds(8), Duration::seconds(16), Duration::seconds(60)};
-// A host that has moved is asked this many times, within four seconds, and given up after eight.
+// A host that has moved is asked this many times within four seconds, and given up after eight
+// seconds.
 constexpr std::size_t kTriesOfMoved = 4;
-// SYNs leave at this distance. Otherwise the SYNs of a full table would be a burst that the LAN
-// drops.
+// The interval between SYNs. Without it, the SYNs for a full table would be a burst, and the LAN
+// would drop some.
 constexpr Duration kSpacing = Duration::microseconds(20);
-// Orphans that one call visits without a frame.
+// The most orphans that one call visits without sending a frame.
 constexpr int kOrphansPerCall = 64;
 
 }  // namespace
@@ -66,7 +67,8 @@ OrphanedFlows::Listed OrphanedFlows::add(const LaneAddress& lane, const OpenMeta
   }
   Orphan orphan{.listed_by = lane.peer, .to_host = here ? flow.ethernet.reversed() : flow.ethernet};
   if (!here && lan_.is_routed(lane.peer)) {
-    // If a router is between the LANs, the L2 header of OPEN says nothing about this LAN.
+    // If there is a router between the LANs, the Ethernet header of OPEN is meaningless on this
+    // LAN.
     orphan.to_host = lan_.find(key.local, now);
     key.vlans = orphan.to_host ? vlans_of(*orphan.to_host) : decltype(key.vlans){};
   }
@@ -91,7 +93,7 @@ bool OrphanedFlows::handle_segment(const FlowKey& key, const wire::EthernetHeade
   }
   counters_.add(Counter::kDroppedOrphaned);
   if (!header.has(Flags::kAck) || resets_.full()) return true;
-  // RFC 9293 section 3.10.7.1: <SEQ=SEG.ACK><CTL=RST>. The host expects this number next.
+  // RFC 9293 section 3.10.7.1: <SEQ=SEG.ACK><CTL=RST>. The host expects this sequence number next.
   if (!orphan.has_moved) orphan.to_host = from.reversed();
   resets_.push_reset(*orphan.to_host, key, header.acknowledgment);
   orphan.was_reset = true;
@@ -115,7 +117,8 @@ void OrphanedFlows::end(Orphan& orphan, Counter counter) {
 }
 
 void OrphanedFlows::handle_timeout(Instant now) {
-  // The last queue has orphans that were asked often enough, and orphans that were over before.
+  // The last queue has orphans that were asked as often as allowed, and orphans that were over
+  // before that.
   std::deque<Due>& last = due_[std::size(due_) - 1];
   for (int i = 0; i < kOrphansPerCall && !last.empty() && last.front().when <= now; ++i) {
     Table& table = table_of(last.front().key);
@@ -132,8 +135,8 @@ void OrphanedFlows::handle_timeout(Instant now) {
   }
 }
 
-// Writes the SYN. Returns 0 if the host must be found on the LAN first: the gateway looks for the
-// host, and asks it when its turn comes again.
+// Writes the SYN. Returns 0 if the host must first be found on the LAN: the gateway asks the LAN
+// for the host, and sends the SYN at the orphan's next turn.
 std::size_t OrphanedFlows::ask(const FlowKey& key, Orphan& orphan, MutableBytes out, Instant now) {
   if (!orphan.to_host) {
     orphan.to_host = lan_.find(key.local, now);

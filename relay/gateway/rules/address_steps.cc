@@ -22,7 +22,7 @@ AddressSteps::Steps<Number> AddressSteps::walk(const std::vector<Entry>& entries
     bool enters;
   };
   std::vector<Edge> edges;
-  std::vector<std::uint32_t> to_the_last;  // ids of prefixes that end with the last address
+  std::vector<std::uint32_t> to_the_last;  // ids of prefixes that contain the last address
   for (const Entry& entry : entries) {
     if (entry.prefix.address.version() != version) continue;
     const auto first = static_cast<Number>(number_of(entry.prefix.address));

@@ -1,6 +1,6 @@
-// Maps every IP address to a number that follows from the prefixes which hold it. It stores the
-// addresses at which the number changes. So a look-up is one binary search, however many prefixes
-// there are and however they overlap.
+// Maps every IP address to a number that depends only on the prefixes that contain the address. It
+// stores the addresses at which the number changes. So a look-up is one binary search, however many
+// prefixes there are and however they overlap.
 #pragma once
 
 #include <cstdint>
@@ -18,12 +18,12 @@ class AddressSteps {
     IpPrefix prefix;
     std::uint32_t id = 0;
   };
-  // Passes through the addresses in ascending order, first IPv4, then IPv6, and says the number for
-  // each range of addresses.
+  // Is called for the addresses in ascending order, first IPv4, then IPv6, and returns the number
+  // for each range of addresses.
   class Walker {
    public:
     virtual ~Walker() = default;
-    virtual void enter(std::uint32_t id) = 0;  // a prefix of this id holds from here on
+    virtual void enter(std::uint32_t id) = 0;  // prefix `id` contains the addresses from here on
     virtual void leave(std::uint32_t id) = 0;
     virtual std::uint32_t value() = 0;
   };
@@ -49,7 +49,7 @@ class AddressSteps {
       }
       return values[static_cast<std::size_t>(at - begins.data())];
     }
-    std::vector<Number> begins{0};  // ascending
+    std::vector<Number> begins{0};  // in ascending order
     std::vector<std::uint32_t> values{0};
   };
 

@@ -8,8 +8,8 @@
 namespace satrelay::gateway {
 namespace {
 
-// RFC 6890: addresses that never stand for one host that is reached through a router. A link-local
-// address means another host on each link.
+// Addresses that never belong to a single host that is reached through a router (RFC 6890). A
+// link-local address belongs to another host on each link.
 bool is_special(const IpAddress& address) {
   const auto& o = address.octets();
   if (address.is_multicast()) return true;
@@ -18,13 +18,14 @@ bool is_special(const IpAddress& address) {
     return o[0] == 255 && o[1] == 255 && o[2] == 255 && o[3] == 255;
   }
   if (o[0] == 0xfe && (o[1] & 0xc0U) == 0x80) return true;
-  // ::/96 has ::, ::1 and the old IPv4-compatible addresses; ::ffff:0:0/96 has IPv4-mapped ones.
+  // ::/96 has ::, ::1 and the old IPv4-compatible addresses; ::ffff:0:0/96 has IPv4-mapped
+  // addresses.
   const bool ten_zeros = std::all_of(o.begin(), o.begin() + 10, [](auto b) { return b == 0; });
   return ten_zeros && ((o[10] == 0 && o[11] == 0) || (o[10] == 0xff && o[11] == 0xff));
 }
 
-// The last address of an IPv4 subnet that has a broadcast address (RFC 3021); otherwise the
-// unspecified address.
+// Returns the last address of an IPv4 subnet, if it is a broadcast address (RFC 3021); otherwise
+// the unspecified address.
 IpAddress broadcast_of(const IpPrefix& subnet) {
   if (!subnet.address.is_v4() || subnet.length > 30) return IpAddress::v4({});
   std::array<std::uint8_t, 4> octets{};
@@ -37,8 +38,8 @@ IpAddress broadcast_of(const IpPrefix& subnet) {
 
 bool is_station(const MacAddress& mac) { return !mac.is_multicast() && mac != MacAddress(); }
 
-// Whether the gateway could send such a header on its LAN: from one station to another, with IP
-// behind VLAN tags only.
+// Whether the gateway could send a frame with such a header on its LAN: from one station to
+// another, with no tags but VLAN tags.
 bool is_plain(const wire::EthernetHeader& header) {
   const auto tags = std::span(header.tags).first(header.tag_count);
   return is_station(header.source) && is_station(header.destination) &&

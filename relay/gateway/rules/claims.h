@@ -1,6 +1,6 @@
-// Decides what a peer may claim about hosts, in an OPEN, in a list of flows and as evidence. A peer
-// may speak only for hosts behind it, and only to hosts. The operator says which addresses are
-// behind which peer (`prefixes`); a peer never does.
+// Decides what a peer may report about hosts, in an OPEN, in a list of flows and as evidence. A
+// peer may report only about hosts behind it, and only about their connections with hosts. Only the
+// operator says which addresses are behind which peer (`prefixes`), never a peer.
 #pragma once
 
 #include <cstddef>
@@ -16,35 +16,36 @@ namespace satrelay::gateway {
 
 class Claims {
  public:
-  // The ends of a connection that a peer reports: one on the peer's side, one on this side.
+  // The two ends of a connection that a peer reports: `there` is on the peer's side, `here` on this
+  // side.
   struct Ends {
     const IpAddress& there;
     const IpAddress& here;
-    const wire::EthernetHeader& ethernet;  // of frames of the connection, in either direction
+    const wire::EthernetHeader& ethernet;  // header of the connection's frames, in either direction
   };
 
   // `policy` must outlive this object.
   Claims(const config::Gateway& config, const Policy& policy);
 
-  // Whether `peer` may speak of such a connection. The second form is for two hosts without frames.
+  // Whether `peer` may report such a connection. The second form is for two hosts without a frame.
   bool allow(FarGatewayId peer, const Ends& ends) const;
   bool allow(FarGatewayId peer, const IpAddress& there, const IpAddress& here) const;
 
-  // Whether both addresses are hosts. No peer accepts a connection if one end is not a host.
+  // Whether both addresses can be hosts. No peer accepts a connection if one of its ends is not a
+  // host.
   bool are_hosts(const IpAddress& one, const IpAddress& other) const {
     return is_host(one) && is_host(other);
   }
 
-  // Whether the operator says that `host` is behind a peer, and not on this LAN. A peer for
-  // everything (a prefix of no bits) says nothing about a single host, since this LAN lies in that
-  // prefix, too.
+  // Whether the operator says that `host` is behind a peer, and so not on this LAN. A prefix for
+  // everything (of no bits) says nothing about a single host, since it also contains this LAN.
   bool is_behind_a_peer(const IpAddress& host) const;
 
  private:
   bool is_host(const IpAddress& address) const;
 
   const Policy& policy_;
-  std::vector<IpAddress> gateways_;  // the addresses of this gateway and of all peers, ascending
+  std::vector<IpAddress> gateways_;  // addresses of this gateway and of all peers, ascending
   IpAddress broadcast_;              // of the gateway's own subnet
 };
 

@@ -10,7 +10,7 @@ std::optional<Criterion> first_miss(const config::Rule& rule, const PolicyKey& k
                                     const std::vector<config::Peer>& peers) {
   using Hidden = PolicyKey::Hidden;
   const config::Match& match = rule.match;
-  // An absent criterion matches everything.
+  // an absent criterion matches everything
   const auto misses = [](const auto& wanted, const auto& is_met_by) {
     return !wanted.empty() && std::ranges::none_of(wanted, is_met_by);
   };

@@ -32,9 +32,9 @@ constexpr const char* to_string(Criterion criterion) {
   return kNames[static_cast<std::size_t>(criterion)];
 }
 
-// The first criterion of `rule` that `key` does not meet; nullopt if the rule matches. This
-// function defines the meaning of a match for a single rule. RuleIndex finds the first match among
-// many rules.
+// Returns the first criterion of `rule` that `key` does not meet; nullopt if the rule matches. This
+// function defines what a match is for a single rule. RuleIndex finds the first match among many
+// rules.
 std::optional<Criterion> first_miss(const config::Rule& rule, const PolicyKey& key,
                                     const std::vector<config::Peer>& peers);
 
@@ -45,16 +45,16 @@ struct Explanation {
     std::string name;
     std::optional<Criterion> criterion;
   };
-  std::uint32_t rule = 0;  // the rule that matches; 0: none
+  std::uint32_t rule = 0;  // number of the rule that matches; 0: none
   config::Rule in_force;
-  std::vector<Miss> misses;  // the first of the rules before it
+  std::vector<Miss> misses;  // the first of the preceding rules, which do not match
   std::size_t more_misses = 0;
-  std::string peer;  // the peer before the far host; "": none
+  std::string peer;  // the peer that serves the far host; "": none
   std::optional<IpPrefix> prefix;
   // If a connection that opened now would be bridged: the reason.
   std::optional<Counter> bridged_as;
-  // If it would be relayed: which side would answer its SYN, and why. Considers only the outermost
-  // VLAN.
+  // If a connection that opened now would be relayed: which side would answer its SYN, and why.
+  // Considers only the outermost VLAN.
   std::optional<Handshake> handshake;
 };
 

@@ -1,4 +1,4 @@
-// Says which side answers the SYN of a connection, the gateway or its server, and why.
+// Says which side answers the SYN of a connection, the gateway or the server, and why.
 #pragma once
 
 #include <cstddef>
@@ -10,19 +10,19 @@ namespace satrelay::gateway {
 
 struct Handshake {
   enum class Cause : std::uint8_t {
-    kRule,            // the rule says so, or nothing speaks against its `local`
-    kServiceRefused,  // the service refused, or did not answer, the latest connection
-    kServiceUnknown,  // the service has answered no connection for a day, under `auto`
-    kFamilySilent,    // no server behind the peer answers by this family of addresses
+    kRule,            // the rule says so, or no other cause prevents its `local`
+    kServiceRefused,  // the service refused the latest connection, or did not answer it
+    kServiceUnknown,  // under `auto`: the service has answered no connection for a day
+    kFamilySilent,    // no server behind the peer answers with this IP version
     kPeerRefused,     // the peer refused this client, or had no room for the server, lately
-    kTtlUnknown,      // the answer must have the server's own TTL, under `ttl: preserve`
+    kTtlUnknown,      // under `ttl: preserve`: the answer must have the server's own TTL
   };
   config::HandshakeMode mode = config::HandshakeMode::kLocal;  // never kAuto
   Cause cause = Cause::kRule;
 
-  // Whether a cookie may answer the SYN if too many connections are half-open. To wait for the
-  // server takes a place among these. So a connection that waits on mere suspicion gets a cookie
-  // instead: otherwise the suspicion would have it bridged.
+  // Whether a cookie may answer the SYN if too many connections are half-open. A connection that
+  // waits for its server is half-open itself. So a connection that would wait only because of a
+  // suspicion gets a cookie instead; otherwise the suspicion would cause it to be bridged.
   bool allows_cookies() const {
     return mode == config::HandshakeMode::kLocal || cause == Cause::kPeerRefused;
   }

@@ -10,19 +10,19 @@ namespace {
 
 using config::Rule;
 
-// RFC 3927, RFC 4291 section 2.5.6.
+// Whether the address is link-local (RFC 3927, RFC 4291 section 2.5.6).
 bool is_link_local(const IpAddress& address) {
   const auto& o = address.octets();
   return address.is_v4() ? o[0] == 169 && o[1] == 254 : o[0] == 0xfe && (o[1] & 0xc0U) == 0x80;
 }
 
-// Without rules there is one rule that matches everything.
+// If no rules are configured, there is one rule that matches everything.
 std::vector<Rule> in_force(const std::vector<Rule>& configured) {
   return configured.empty() ? std::vector<Rule>(1) : configured;
 }
 
-// The longest of the prefixes that hold the present address of the walk. The ids of prefixes ascend
-// with their lengths.
+// Returns the longest of the prefixes that contain the present address of the walk. The ids of
+// prefixes ascend with their lengths.
 class Longest final : public AddressSteps::Walker {
  public:
   void enter(std::uint32_t id) override { holding_.insert(id); }
@@ -43,7 +43,7 @@ class Successors {
           .push_back(rule);
     }
   }
-  // nullptr if there is no such rule.
+  // Returns nullptr if there is no such rule.
   RulePtr take(const Rule& rule) {
     auto& candidates = rule.name.empty() ? unnamed_[key(rule)] : named_[rule.name];
     const auto same = std::ranges::find_if(candidates, [&](const RulePtr& old) {
@@ -56,7 +56,7 @@ class Successors {
   }
 
  private:
-  // A part of a rule's content. It distinguishes most rules.
+  // A part of a rule's content that distinguishes most rules.
   using Key = std::pair<std::vector<IpPrefix>, std::vector<IpPrefix>>;
   static Key key(const Rule& rule) { return {rule.match.source, rule.match.destination}; }
 

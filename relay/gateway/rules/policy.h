@@ -1,6 +1,6 @@
-// Decides which rule a connection or a packet matches, and which peer is before its far host. The
-// first match wins. Without rules, every connection towards a peer's prefixes is accelerated. If
-// there are rules, a connection or packet that matches none of them is bridged.
+// Decides which rule a connection or a packet matches, and which peer serves its far host. The
+// first match wins. If no rules are configured, every connection towards a peer's prefixes is
+// accelerated. If there are rules, a connection or packet that matches none of them is bridged.
 #pragma once
 
 #include <cstdint>
@@ -23,12 +23,12 @@ namespace satrelay::gateway {
 
 class Policy {
  public:
-  // Uses the rules, the peers and the subnet of the gateway itself, on the WAN side.
+  // Uses the rules, the peers, and the subnet of the gateway itself on the WAN side.
   explicit Policy(const config::Gateway& config);
 
-  // The values of an IP packet that rules look at, and the peer before its far host.
+  // The values of an IP packet that rules look at, and the peer that serves the packet's far host.
   PolicyKey key_of(const Frame& frame, config::Direction direction) const;
-  // The rule for it, or none().
+  // The rule for a packet with this key, or none().
   const RulePtr& match(const PolicyKey& key) const {
     const auto found = index_->first_match(key);
     return found ? rules_[*found] : none_;
@@ -39,21 +39,22 @@ class Policy {
   // The rule with this name or number; nullptr if there is none.
   ActiveRule* find(std::string_view name_or_number) const;
 
-  // The peer with the longest prefix that holds `host`.
+  // The peer with the longest prefix that contains `host`.
   std::optional<FarGatewayId> peer_for(const IpAddress& host) const;
-  // That prefix.
+  // The longest prefix of any peer that contains `host`.
   std::optional<IpPrefix> prefix_for(const IpAddress& host) const;
   // Whether `server` is on the gateway's own segment, between the two gateways, where no peer
-  // reaches it: a modem, for example. A peer's prefix within that subnet overrides this.
+  // reaches it, like a modem. A longer prefix of a peer within that subnet overrides this.
   bool is_on_own_segment(const IpAddress& server) const;
 
-  // Looks up the classes of the rules by their names. Call it after any change of classes or rules.
+  // Looks up the classes of the rules by their names. Call this after any change of classes or
+  // rules.
   void set_classes(const TrafficClasses& classes);
 
-  // The part of replace_rules() that takes long with many rules. Any thread may call it.
+  // The part of replace_rules() that takes long with many rules. It may be called in any thread.
   static std::shared_ptr<const RuleIndex> index(const config::Gateway& config);
-  // A rule keeps its counters if its name stays, or if it has no name and its content stays, at any
-  // place. All rules are as configured afterwards.
+  // A rule keeps its counters if its name stays the same, or if it has no name and its content
+  // stays the same, in whatever position. Changes of the operator at run time are lost.
   void replace_rules(const std::vector<config::Rule>& rules,
                      std::shared_ptr<const RuleIndex> index);
 
@@ -68,7 +69,7 @@ class Policy {
   std::vector<RulePtr> rules_;  // in the order of the configuration
   RulePtr none_;
   std::vector<PeerPrefix> prefixes_;
-  AddressSteps longest_;  // place in prefixes_, plus 1; 0: none
+  AddressSteps longest_;  // index in prefixes_, plus 1; 0: none
   IpPrefix own_segment_;
 };
 

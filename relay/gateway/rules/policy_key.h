@@ -1,4 +1,4 @@
-// The values that rules look at, for a packet or for a connection by its SYN.
+// The values that rules look at, for a packet, or for a connection by its SYN.
 #pragma once
 
 #include <cstddef>
@@ -15,28 +15,29 @@ namespace satrelay::gateway {
 struct PolicyKey {
   IpAddress source;
   IpAddress destination;
-  // The destination port of TCP or UDP. 0: there is none, or it is not visible.
+  // The destination port of TCP or UDP. 0: the packet has no port, or the port is not visible.
   std::uint16_t port = 0;
   // The protocol of the transport.
   std::uint8_t protocol = 0;
   std::uint16_t vlan = config::kUntagged;  // the outermost VLAN
   std::uint8_t dscp = 0;
   config::Direction direction = config::Direction::kOutbound;
-  // The peer before the far host.
+  // The peer that serves the far host.
   std::optional<FarGatewayId> peer = {};
-  // Values that the packet hides. A rule that drops or resets then matches, whatever it wants
-  // there.
+  // Values that are not visible in the packet. A rule that drops or resets then matches, whatever
+  // value it demands. Other rules that demand a value do not match.
   enum class Hidden : std::uint8_t {
     kNothing,
-    kPort,       // of TCP or UDP
-    kTransport,  // protocol and port
+    kPort,       // the port of TCP or UDP
+    kTransport,  // the protocol and the port
   };
   Hidden hidden = Hidden::kNothing;
-  // Headers before the transport. A rule also matches if its protocol is one of their numbers.
+  // Headers before the transport. A rule also matches if its protocol is the number of one of these
+  // headers.
   wire::ExtensionHeaders extensions = {};
 };
 
-// For an IP packet (FrameKind::kFragment and later kinds). Does not find the peer.
+// For an IP packet (FrameKind::kFragment and later kinds). Leaves `peer` empty.
 PolicyKey policy_key(const Frame& frame, config::Direction direction);
 
 // The outermost VLAN of a header.

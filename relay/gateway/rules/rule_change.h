@@ -1,5 +1,4 @@
-// Settings of a rule that an operator may change at run time: each function of a relayed connection
-// by itself.
+// Settings of a rule that an operator may change at run time, each setting separately.
 #pragma once
 
 #include <optional>

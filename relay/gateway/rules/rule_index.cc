@@ -10,12 +10,12 @@ bool bars(const Rule& rule) {
   return rule.action == config::Action::kDrop || rule.action == config::Action::kReset;
 }
 
-// The rules that hold for the present value of a walk through the values of a criterion.
+// Collects the rules that match the present value of a walk through all values of a criterion.
 class RuleIndex::Collector final : public AddressSteps::Walker {
  public:
   Collector(RuleSets& sets, std::size_t rules)
       : sets_(sets), holds_(rules), words_(sets.word_count()) {}
-  // The values of a rule may overlap.
+  // The ranges of a rule may overlap, so they are counted.
   void enter(std::uint32_t rule) override {
     if (holds_[rule]++ == 0) words_[rule / 64] |= std::uint64_t{1} << rule % 64;
   }
@@ -43,13 +43,14 @@ RuleIndex::Addresses RuleIndex::index_addresses(const std::vector<Rule>& rules, 
   return {!entries.empty(), any.value(), AddressSteps(entries, holding)};
 }
 
-// `ranges_of(match, rule, add)` calls add(first, last) for each range that a rule wants. It makes
-// no call if the rule does not use the criterion.
+// `ranges_of(match, add)` calls add(first, last) for each range of values that a rule demands. It
+// makes no call if the rule does not use the criterion.
 template <typename RangesOf>
 RuleIndex::Table RuleIndex::index_values(const std::vector<Rule>& rules, std::size_t values,
                                          RangesOf ranges_of) {
   Collector any(sets_, rules.size());
-  // By value: the rules that begin to hold there, and the rules that cease to.
+  // For each value: the rules that match from this value on, and the rules that no longer match
+  // from it on.
   std::vector<std::vector<std::uint32_t>> enter(values + 1);
   std::vector<std::vector<std::uint32_t>> leave(values + 1);
   bool used = false;
@@ -98,8 +99,8 @@ RuleIndex::RuleIndex(const std::vector<Rule>& rules, const std::vector<std::stri
     const auto value = static_cast<std::size_t>(*m.direction);
     add(value, value);
   });
-  // The last values are "no peer before the host" and, for rules only, an unknown peer, which no
-  // packet has.
+  // The last two values mean "no peer serves the host", and an unknown peer. Only rules can have
+  // the latter value.
   peer_ = index_values(rules, peers.size() + 2, [&](const Match& m, const auto& add) {
     for (const std::string& name : m.peer) {
       const auto found = std::ranges::find(peers, name);

@@ -1,5 +1,5 @@
 // Finds the first matching rule among many. For each criterion, the packet's value leads to the set
-// of rules that want this value. The result is the lowest rule that, for every criterion, is in
+// of rules that demand this value. The result is the lowest rule that, for every criterion, is in
 // that set or does not use the criterion. Ten thousand rules cost little more than ten
 // (docs/measurements.md).
 #pragma once
@@ -18,22 +18,22 @@
 
 namespace satrelay::gateway {
 
-// Whether the rule lets nothing pass.
+// Whether the rule drops or resets everything that it matches.
 bool bars(const config::Rule& rule);
 
 class RuleIndex {
  public:
-  // `peers`: the names of the peers, by the index of PolicyKey::peer. Takes about 10 us a rule.
+  // `peers`: the names of the peers, indexed like PolicyKey::peer. Takes about 10 us per rule.
   RuleIndex(const std::vector<config::Rule>& rules, const std::vector<std::string>& peers);
 
-  // If a packet hides values (PolicyKey::hidden), rules that want a certain value there match if
-  // they drop or reset, and do not match otherwise.
+  // If values are not visible in a packet (PolicyKey::hidden), rules that demand one of these
+  // values match if they drop or reset, and do not match otherwise.
   std::optional<std::size_t> first_match(const PolicyKey& key) const;
 
  private:
-  // The first match for one protocol number of the packet.
+  // The first match if the packet has this protocol number.
   std::optional<std::size_t> first_match(const PolicyKey& key, std::uint8_t protocol) const;
-  // One criterion: for every value the rules that want it, and in `any` the rules that do not use
+  // One criterion: for every value the rules that demand it, and in `any` the rules that do not use
   // the criterion.
   struct Table {
     bool used = false;
@@ -56,7 +56,7 @@ class RuleIndex {
   RuleSets sets_;
   Addresses source_, destination_;
   Table port_, protocol_, vlan_, dscp_, direction_, peer_;
-  // The rules that count as matching although the port is hidden, or the port and the protocol.
+  // The rules that match although the port, or the port and the protocol, are not visible.
   RuleSets::SetId despite_hidden_port_ = RuleSets::kEmpty;
   RuleSets::SetId despite_hidden_transport_ = RuleSets::kEmpty;
 };

@@ -6,8 +6,8 @@
 namespace satrelay::gateway {
 namespace {
 
-// A set is kept whole if more than a fourth of its words are not empty. So it takes at most four
-// times the memory.
+// A set stores all its words if more than a fourth of them are not empty. So that takes at most
+// four times the memory.
 constexpr std::size_t kDense = 4;
 
 }  // namespace

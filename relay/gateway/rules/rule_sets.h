@@ -1,8 +1,8 @@
-// Many sets of rules, by rule number, most of them small; and a search for the first rule that is
-// in one set of each kind. A set has words of 64 rules each. Only words that are not empty are
-// kept, behind bits that say which words these are (as in Baboescu and Varghese, "Scalable Packet
-// Classification", SIGCOMM 2001). A set with many rules keeps all words. If many words may hold the
-// answer, the search looks at 64 of them in one sweep.
+// Many sets of rule numbers, most of them small, and a search for the first rule that is in one set
+// of each pair. A set has words of 64 rules each. Only words that are not empty are stored, behind
+// bits that say which words these are (as in Baboescu and Varghese, "Scalable Packet
+// Classification", SIGCOMM 2001). A set with many rules stores all words. If many words may contain
+// the answer, the search handles 64 of them in one sweep.
 #pragma once
 
 #include <array>
@@ -23,14 +23,14 @@ class RuleSets {
 
   explicit RuleSets(std::size_t rule_count);
 
-  // Adds a set, given by all its words, with rule 0 in the lowest bit of the first. Equal sets have
-  // the same id.
+  // Adds a set that is given by all its words, with rule 0 in the lowest bit of the first word.
+  // Equal sets have the same id.
   SetId add(std::span<const std::uint64_t> words);
   std::size_t word_count() const { return word_count_; }
-  // Call after the last add(): frees memory that only add() needs.
+  // Call this after the last add(): it frees memory that only add() needs.
   void seal();
 
-  // The lowest rule that, for every pair, is in either of its sets.
+  // Returns the lowest rule that, for every pair, is in one of its two sets.
   struct Either {
     SetId one;
     SetId other;
@@ -50,12 +50,12 @@ class RuleSets {
 
  private:
   using Block = std::array<std::uint64_t, 64>;  // words
-  // So many words are looked up one by one in less time than a sweep takes.
+  // This many words can be looked up one by one in less time than a sweep takes.
   static constexpr int kFewWords = 8;
 
   const std::uint64_t* summary(SetId set) const { return &words_[set + 1]; }
   bool is_dense(SetId set) const { return words_[set] != 0; }
-  // The kept words of a set. A dense set keeps all words of its blocks.
+  // The stored words of a set. A dense set stores all words of its blocks.
   const std::uint64_t* kept(SetId set) const { return summary(set) + summary_count_; }
 
   std::uint64_t word(SetId set, std::size_t s, std::size_t bit) const {
@@ -83,7 +83,8 @@ class RuleSets {
     return std::nullopt;
   }
 
-  // All words of block `s` of a set. They are in `scratch` if they are not contiguous in the set.
+  // Returns all words of block `s` of a set. They are copied to `scratch` if they are not
+  // contiguous in the set.
   const std::uint64_t* block(SetId set, std::size_t s, Block& scratch) const {
     if (is_dense(set)) return kept(set) + s * 64;
     scratch = {};
@@ -117,10 +118,10 @@ class RuleSets {
 
   std::size_t word_count_;
   std::size_t summary_count_;
-  // All sets, each at its id: a flag for a dense set, the bits of the words that are not empty, and
-  // the kept words.
+  // All sets, each at the index that is its id: a flag for a dense set, the bits of the words that
+  // are not empty, and the stored words.
   std::vector<std::uint64_t> words_;
-  // By the set's content in words_.
+  // Finds the id of a set by its content in words_.
   std::map<std::vector<std::uint64_t>, SetId> ids_;
 };
 

@@ -1,5 +1,5 @@
-// A rule in force, and counts of its traffic. Flows hold on to their rule, so it outlives a reload
-// that removes it from the configuration.
+// A rule in force, and counts of its traffic. A flow keeps a pointer to its rule, so the rule
+// exists until its last flow has ended, even if a reload has removed it from the configuration.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +12,12 @@
 namespace satrelay::gateway {
 
 struct ActiveRule {
-  std::uint32_t number = 0;  // place in the configuration, from 1; 0: no rule matched
+  std::uint32_t number = 0;  // position in the configuration, from 1; 0: no rule matched
   config::Rule rule;
-  // Differs from `rule` where the operator has changed something since.
+  // The rule as configured. It differs from `rule` if the operator has changed something at run
+  // time.
   config::Rule configured;
-  // The classes of the traffic that it relays and bridges (traffic_classes.h).
+  // The classes of the traffic that the rule relays and bridges (traffic_classes.h).
   schedule::ClassId relayed_class = 0;
   schedule::ClassId bridged_class = 0;
   RuleUse use;

@@ -1,5 +1,6 @@
-// Divides the links of a gateway among its workers. At each tick each worker says what it has sent
-// and what waits, and learns what it may send from then on. Allocates nothing after construction.
+// Divides the links of a gateway among its workers. At each tick each worker reports what it has
+// sent and what waits, and gets the rates that it may use from then on. Nothing is allocated after
+// construction.
 #pragma once
 
 #include <cstddef>
@@ -17,16 +18,17 @@ namespace satrelay::gateway {
 
 class Division {
  public:
-  // `lanes`: the number of lanes to each peer that one worker has.
+  // `lanes`: for each peer, the number of lanes that one worker has.
   Division(unsigned workers, std::size_t links, const IdVector<FarGatewayId, std::size_t>& lanes,
            Instant now);
 
-  // Before each divide(), Gateway::Rates::write_demands() fills in the demands of each worker.
+  // Before each divide(), Gateway::Rates::write_demands() writes the demands of each worker here.
   Demands& demands(unsigned worker) { return demands_[worker]; }
   void divide(Instant now);
-  // For Gateway::Rates::take_shares().
+  // The shares for Gateway::Rates::take_shares().
   const Shares& shares(unsigned worker) const { return shares_[worker]; }
-  // True if no worker has sent or waited for long. The shares then hold until a worker does.
+  // Returns true if no worker has sent, or had anything to send, for a while. Then the shares stay
+  // valid until one has.
   bool is_at_rest() const;
   const RateShares& link(LinkId link) const { return links_[link]; }
 

@@ -26,8 +26,8 @@ void Fallbacks::divide(std::uint64_t serial, std::span<const std::uint64_t> take
     if (taken[i] >= worker.lowered) worker.held = worker.part;
     settled = settled && worker.held == worker.part;
   }
-  // Targets change only when all workers have taken their parts. Parts that fell with every tick
-  // would never be confirmed.
+  // Targets change only after all workers have taken over their parts. If a part fell with every
+  // tick, the worker could never confirm it.
   if (settled) aim(wanted);
   std::uint32_t held = 0;
   for (Worker& worker : workers_) {

@@ -1,5 +1,5 @@
-// The demands of a gateway's workers on a link that they share, and the share of each. These are
-// plain values, which may be kept where other threads read them.
+// The demands of a gateway's workers on a link that they share, and the share of each worker. These
+// are plain values, so that other threads can read copies of them.
 #pragma once
 
 #include <array>
@@ -15,67 +15,71 @@
 namespace satrelay::gateway {
 
 struct ClassRates {
-  // 0: gets only what the other classes leave.
+  // 0: the class gets only the rate that the other classes leave.
   std::uint32_t weight = 0;
   BitRate guaranteed = {};  // zero: none
   BitRate maximum = {};     // zero: no maximum
   friend bool operator==(const ClassRates&, const ClassRates&) = default;
 };
 
-// The same at all workers of a gateway, once all know what the peers announce.
+// The terms of a link. They are the same at all workers of a gateway, once all workers know what
+// the peers announce.
 struct LinkTerms {
   BitRate rate;  // the paced rate
-  // True if a session of the worker with a peer on the link is up, so that `rate` is what the peers
-  // announce now. False on links where each worker's controller finds the rate.
+  // True if a session of this worker with a peer on the link is up, so that `rate` is what the
+  // peers announce now. False on links on which each worker's controller finds the rate.
   bool is_heard = false;
-  // The part of it for reports of all sessions.
+  // The part of `rate` for reports of all sessions.
   BitRate reports;
   std::array<ClassRates, schedule::kClasses> classes;
 };
 
-// The demand of one worker. Bytes are counted since its start, as the link counts them.
+// The demand of one worker. Bytes are counted since the worker's start, with the overhead of the
+// link.
 struct LinkDemand {
-  std::uint64_t taken = 0;         // serial of its present share
+  std::uint64_t taken = 0;         // serial of the share that the worker uses now
   schedule::ClassSet waiting = 0;  // classes that have something to send
-  // The classes in `waiting` that only the link holds back.
+  // The classes in `waiting` that could send if the link allowed it.
   schedule::ClassSet hungry = 0;
   std::uint64_t sent = 0;
-  // The part of `sent` that the worker's share will not have carried yet.
+  // The part of `sent` for which the worker's pacer is booked ahead: at the worker's share of the
+  // rate, these bytes are not carried yet.
   std::uint64_t booked = 0;
-  // The part of `sent` that is reports.
+  // The bytes of `sent` that are reports.
   std::uint64_t reports = 0;
-  std::array<std::uint32_t, schedule::kClasses> hosts{};  // hosts that wait
+  std::array<std::uint32_t, schedule::kClasses> hosts{};  // number of hosts that wait in each class
   std::array<std::uint64_t, schedule::kClasses> sent_of{};
 };
 
 struct ClassShare {
-  std::uint32_t weight = 0;  // among the classes of this worker
-  BitRate expected;          // the class's rate while it waits
+  std::uint32_t weight = 0;  // relative to the other classes of this worker
+  BitRate expected;          // the class's rate while it has something to send
   BitRate guaranteed;
-  // Only if the class has one.
+  // Set only if the class has a maximum.
   BitRate maximum;
 };
 
-// The rates of all workers together may exceed the rate of the link while its queue is short. So
-// they hold for a short time. A worker without a newer share by then falls back to its part of the
-// link, of the reports' rate, of each maximum and of the limits of peers.
+// The share of one worker. While the queue of the link is short, the rates of all workers together
+// may exceed the rate of the link. So a share is valid only for a short time. A worker that has no
+// newer share by then uses its fallback: its part of the link, of the reports' rate, of each
+// maximum and of the limits of peers.
 struct LinkShare {
   std::uint64_t serial = 0;  // number of the division
   Instant until;             // when the share expires
-  // Part of kWholeLink. The parts of all workers sum to no more than that.
+  // A part of kWholeLink. The parts of all workers add up to at most that.
   std::uint32_t fallback = 0;
   BitRate rate;
   BitRate reports;
-  schedule::ClassSet set = 0;  // the classes that `classes` has values for
+  schedule::ClassSet set = 0;  // the classes for which `classes` has values
   std::array<ClassShare, schedule::kClasses> classes;
 };
 
 // The demand of one lane to a peer.
 struct LaneDemand {
-  // The peer's limit, over all its lanes; zero: the link's rate.
+  // The peer's limit for all its lanes together; zero: only the link's rate limits it.
   BitRate limit;
   bool waits = false;
-  bool hungry = false;  // only this limit holds it back
+  bool hungry = false;  // could send if this limit allowed it
   std::uint32_t hosts = 0;
   std::uint64_t sent = 0;
 };
@@ -84,7 +88,7 @@ struct LaneDemand {
 struct Demands {
   Demands(std::size_t link_count, std::size_t lane_count)
       : terms(link_count), links(link_count), lanes(lane_count) {}
-  // Nothing waits any more.
+  // Clears all demands, as nothing waits any more.
   void rest() {
     for (LinkDemand& link : links) {
       link.waiting = link.hungry = 0;

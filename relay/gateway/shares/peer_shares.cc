@@ -6,8 +6,8 @@
 namespace satrelay::gateway {
 namespace {
 
-// Bytes a second of a lane, at least. The limit of a peer may be low, and each lane begins with a
-// packet.
+// The smallest rate of a lane in bytes per second. The limit of a peer may be low, and each lane
+// begins with a packet.
 constexpr double kLeastRate = 16;
 
 BitRate limit_of(std::span<const Demands> demands, std::size_t first, std::size_t lanes) {
@@ -53,7 +53,8 @@ void PeerShares::divide(std::span<const Demands> demands, std::span<Shares> shar
   }
 }
 
-// Whether no lane to the peer has anything to send. Most of many peers rest, and their shares stay.
+// Whether no lane to the peer has anything to send. At any time most of many peers are idle, and
+// their shares need not be computed.
 bool PeerShares::rests(const Peer& peer, const Place& place, std::span<const Demands> demands) {
   for (std::size_t i = 0; i < peer.lanes.size(); ++i) {
     const LaneDemand& demand =

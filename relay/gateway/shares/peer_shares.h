@@ -1,6 +1,6 @@
-// Divides the limit of a peer among the lanes to it, of one worker or several, by the hosts that
-// wait in each lane. Only limits below the rate of the peer's link count. For other peers the link
-// alone decides.
+// Divides the limit of a peer among the lanes to the peer, of one worker or several, by the hosts
+// that wait in each lane. Only limits below the rate of the peer's link need this. Other peers are
+// limited by the link alone.
 #pragma once
 
 #include <cstddef>
@@ -18,21 +18,22 @@ namespace satrelay::gateway {
 
 class PeerShares {
  public:
-  // `lanes`: the number of lanes to each peer that one worker has. The worker's sessions are
-  // numbered through them.
+  // `lanes`: for each peer, the number of lanes that one worker has. A worker's sessions are
+  // numbered in this order.
   PeerShares(unsigned workers, const IdVector<FarGatewayId, std::size_t>& lanes, Instant now);
 
-  // [w] is worker w, and lanes[s] is its session s. A share of zero is no limit.
+  // demands[w] and shares[w] belong to worker w, and their lanes[s] to its session s. A share of
+  // zero means no limit.
   void divide(std::span<const Demands> demands, std::span<Shares> shares, Instant now);
 
  private:
   struct Peer {
-    std::vector<Use> lanes;  // by worker
-    Excess excess = {};      // above the limit
-    BitRate limit = {};      // as last divided; zero: none
+    std::vector<Use> lanes;  // for each lane of each worker
+    Excess excess = {};      // bytes above the limit
+    BitRate limit = {};      // the limit that was last divided; zero: none
   };
   struct Place {
-    std::size_t first = 0, lanes = 0;  // among a worker's sessions
+    std::size_t first = 0, lanes = 0;  // position among a worker's sessions
   };
   static bool rests(const Peer& peer, const Place& place, std::span<const Demands> demands);
   void divide_peer(Peer& peer, const Place& place, BitRate limit, Duration passed,

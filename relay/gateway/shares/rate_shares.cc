@@ -11,8 +11,8 @@ namespace {
 using schedule::class_bit;
 using schedule::ClassId;
 
-// The target of the modem's queue while the whole rate is used, and how fast the queue returns to
-// it. Seconds, packets, factors of the rate.
+// The target of the modem's queue while the whole rate is used, and the time in which the queue
+// returns to the target. Units: seconds, packets, factors of the rate.
 constexpr double kQueue = 0.003;
 constexpr double kQueuePackets = 2;
 constexpr double kReturn = 0.006;
@@ -20,12 +20,12 @@ constexpr double kLeastFactor = 0.5, kMostFactor = 1.5;
 constexpr double kMostQueue = 0.05;
 
 constexpr std::uint32_t kWholeWeight = 1 << 12;
-// The least weight of a class at a worker, as a part of its nominal rate. Below this weight the
-// class would wait for long after its part has risen.
+// The smallest weight of a class at a worker, as a part of its nominal rate. With a smaller weight
+// the class would wait for long after its part has risen.
 constexpr double kLeastWeight = 0.125;
 
 constexpr double kLeastBytesPerSecond = 16;
-// Use below this fraction of the reports' rate counts as nothing.
+// If the reports use less than this fraction of their rate, it counts as nothing.
 constexpr double kUnused = 1e-5;
 constexpr Duration kRest = Duration::milliseconds(200);
 
@@ -45,7 +45,7 @@ RateShares::RateShares(unsigned workers, Instant now)
       last_(now),
       quiet_since_(now) {}
 
-// A lane that is not up does not know what the peer announces, or keeps an old announcement.
+// A lane that is not up does not know what the peer announces, or has only an old announcement.
 const LinkTerms& RateShares::terms_of(LinkId link, std::span<const Demands> demands) {
   const LinkTerms* terms = &demands.front().terms[link];
   for (const Demands& each : demands) {
@@ -67,7 +67,7 @@ void RateShares::divide(LinkId link, std::span<const Demands> demands, std::span
   bool any = false;
   for (std::size_t i = 0; i < workers_.size(); ++i) {
     const LinkDemand& demand = demands[i].links[link];
-    // An engine that has restarted counts from zero.
+    // an engine that has restarted counts from zero
     sent += static_cast<double>(demand.sent - std::min(workers_[i].counted, demand.sent));
     booked += static_cast<double>(demand.booked);
     any = any || demand.sent != workers_[i].counted || demand.waiting != 0;
@@ -96,7 +96,7 @@ void RateShares::divide(LinkId link, std::span<const Demands> demands, std::span
   write_fallbacks(link, demands, shares);
 }
 
-// The classes in which the worker is active.
+// Returns the classes in which the worker is active.
 schedule::ClassSet RateShares::works(const Worker& worker) const {
   schedule::ClassSet set = 0;
   for_each_class([&](ClassId id) {
@@ -117,7 +117,7 @@ void RateShares::take_terms(const LinkTerms& terms, Duration passed) {
     guaranteed += c.guarantee;
     if (c.terms != ClassRates()) known_ |= class_bit(static_cast<ClassId>(i));
   }
-  // As ClassOrder does.
+  // The guarantees are limited as in ClassOrder.
   const double most = tick_.whole * config::kMostGuaranteedPercent / 100;
   if (guaranteed > most) {
     for_each_class([&](ClassId id) { classes_[id].guarantee *= most / guaranteed; });
@@ -149,15 +149,15 @@ void RateShares::take_in(LinkId link, std::span<const Demands> demands) {
   }
 }
 
-// Returns a factor for all rates; 1 keeps the queue as it is. The time at which the bytes left is
-// not known. The queue is shortest if they left at the beginning of the tick, and longest if they
-// left at its end. Between these `booked` decides. After a late tick, a packet of a worker with a
-// small share is booked for longer than the link needs for it. So one tick of the rate is taken
-// off.
+// Returns a factor for all rates; 1 keeps the queue as it is. The times at which the bytes were
+// sent are not known. The queue is shortest if they were sent at the beginning of the tick, and
+// longest if they were sent at its end. `booked` says where between these the queue is. After a
+// late tick, a packet of a worker with a small share is booked for longer than the link needs for
+// it. So one tick of the rate is subtracted.
 double RateShares::hold_queue(double sent, double booked) {
   const double carried = tick_.whole * tick_.passed;
   const double shortest = std::max(queue_ + sent - carried, 0.0);
-  // The same sum in another order may be less by its last bit.
+  // the same sum in another order may differ in its last bit
   const double longest = std::max(shortest, std::max(queue_ - carried, 0.0) + sent);
   // On a slow link each worker may have begun a packet with hardly any share.
   const double most =
@@ -174,7 +174,7 @@ void RateShares::divide_between_classes(double rate) {
   double left = rate;
   for_each_class([&](ClassId id) {
     Class& c = classes_[id];
-    // A class gets no more than its maximum, less what makes up for an excess.
+    // A class gets no more than its maximum, reduced to compensate for an excess.
     if (c.maximum > 0) c.demand = std::min(c.demand, c.excess.most(c.maximum, c.active));
     c.guaranteed = std::min({c.demand, c.guarantee, left});
     c.beyond = 0;
@@ -187,7 +187,7 @@ void RateShares::divide_between_classes(double rate) {
     c.nominal = weights > 0 ? left * c.terms.weight / weights : 0;
   });
   fill_by_weight(left);
-  // The rest goes to the classes without a weight, in equal parts.
+  // The classes without a weight get the rest in equal parts.
   unsigned takers = 0;
   for_each_class([&](ClassId id) {
     takers += classes_[id].terms.weight == 0 && classes_[id].demand > 0 ? 1 : 0;
@@ -201,7 +201,7 @@ void RateShares::divide_between_classes(double rate) {
   });
 }
 
-// The rest of a class that wants less than its part goes to the others.
+// If a class demands less than its part, the other classes get the rest.
 void RateShares::fill_by_weight(double& left) {
   schedule::ClassSet open = 0;
   for_each_class([&](ClassId id) {
@@ -245,7 +245,7 @@ void RateShares::write_worker(const Worker& worker, double spare, unsigned activ
   } else if (works(worker) != 0) {
     given += spare / active;
   }
-  // A worker that would use more has no more than its part.
+  // If a worker does not use all of its part, it keeps at least a reserve.
   if (!hungers) given = std::max(given, kReserve * tick_.whole / workers);
   share.rate = rate_of(given);
 }
@@ -280,7 +280,7 @@ void RateShares::write_classes(const Worker& worker, LinkShare& share) const {
   });
 }
 
-// By the recent use of each worker, and a little for all.
+// Divides the rate by the recent use of each worker; each worker gets at least a little.
 void RateShares::divide_reports(LinkId link, std::span<Shares> shares) const {
   const auto workers = static_cast<double>(workers_.size());
   const double floor = kReserve * report_rate_ / workers;
@@ -293,7 +293,7 @@ void RateShares::divide_reports(LinkId link, std::span<Shares> shares) const {
   }
 }
 
-// By the recent use of each worker, and a little for all.
+// Divides the link by the recent use of each worker; each worker gets at least a little.
 void RateShares::write_fallbacks(LinkId link, std::span<const Demands> demands,
                                  std::span<Shares> shares) {
   ++serial_;

@@ -1,14 +1,15 @@
 // Divides the rate of a link among the workers that send on it, each with a pacer of its own.
 //
-// At each tick it learns what has left and what waits. It gives each class what ClassOrder would
-// give it if all workers were one. A worker's part of a class is in proportion to its hosts among
-// all hosts that wait in the class. The rest of a worker that uses less than its part goes to the
-// others. A worker without anything to send keeps a little: it begins at once, and has its part at
-// the next tick.
+// At each tick it gets what was sent and what waits. It gives each class the rate that ClassOrder
+// would give the class if all workers were one. A worker's part of a class is in proportion to its
+// hosts among all hosts that wait in the class. If a worker uses less than its part, the other
+// workers get the rest. A worker without anything to send keeps a little rate, so that it can begin
+// at once, and gets its part at the next tick.
 //
-// The bytes that the workers have sent and the link has not carried yet are kept at about kQueue.
-// All rates are lowered while the queue is longer, and raised while it is shorter. So the unused
-// share of a worker is not lost, and workers that begin together do not fill the modem's queue.
+// The number of bytes that the workers have sent and the link has not carried yet is kept at about
+// kQueue. All rates are lowered while this queue is longer, and raised while it is shorter. So the
+// unused share of a worker is not lost, and workers that begin at the same time do not fill the
+// modem's queue.
 #pragma once
 
 #include <array>
@@ -27,26 +28,27 @@
 
 namespace satrelay::gateway {
 
-// How often the rates are divided while any worker sends.
+// The interval at which the rates are divided while any worker sends.
 inline constexpr Duration kShareTick = Duration::milliseconds(1);
-// The life of a share. The division may be late by two ticks.
+// How long a share is valid. So a division may be late by two ticks.
 inline constexpr Duration kShareLife = kShareTick * 3;
 
 class RateShares {
  public:
   RateShares(unsigned workers, Instant now);
 
-  // `demands` and `shares` have an element for each worker. The terms are those of a worker with a
-  // live session to a peer, if there is one; of several, those with the lowest rate. Does nothing
-  // if no time has passed.
+  // `demands` and `shares` have an element for each worker. The terms are taken from a worker with
+  // a live session to a peer on the link, if there is one, and from the lowest rate if there are
+  // several. Does nothing if no time has passed.
   void divide(LinkId link, std::span<const Demands> demands, std::span<Shares> shares, Instant now);
-  // True if no worker has sent or waited for long. The shares then stay until a worker does.
+  // Returns true if no worker has sent, or had anything to send, for a while. Then the shares stay
+  // valid until one has.
   bool is_at_rest() const { return at_rest_; }
-  // The modem's queue, as the workers' bytes show it.
+  // The length of the modem's queue, as computed from the workers' bytes.
   Duration queue() const { return queued_; }
 
  private:
-  // All rates are bytes a second.
+  // All rates are in bytes per second.
   struct Worker {
     std::uint64_t counted = 0;
     Use reports;
@@ -55,12 +57,12 @@ class RateShares {
   struct Class {
     ClassRates terms;
     double guarantee = 0, maximum = 0;
-    Excess excess;                 // above the maximum
-    double demand = 0, hosts = 0;  // of all workers
-    // The rate that is given: from the guarantee, and by weight.
+    Excess excess;                 // bytes above the maximum
+    double demand = 0, hosts = 0;  // of all workers together
+    // The rate that the class gets: from its guarantee, and by its weight.
     double guaranteed = 0, beyond = 0;
-    double nominal = 0;   // by weight, if all waited
-    unsigned active = 0;  // workers
+    double nominal = 0;   // rate by weight, if all classes had something to send
+    unsigned active = 0;  // number of active workers
     double given() const { return guaranteed + beyond; }
   };
 
@@ -85,10 +87,10 @@ class RateShares {
   std::vector<Worker> workers_;
   Fallbacks fallbacks_;
   std::uint64_t serial_ = 0;
-  std::vector<std::uint64_t> taken_;  // by worker, for fallbacks_
+  std::vector<std::uint64_t> taken_;  // for each worker, input of fallbacks_
   std::vector<double> used_;
   std::array<Class, schedule::kClasses> classes_;
-  schedule::ClassSet known_ = 0;  // classes that have terms, or bytes
+  schedule::ClassSet known_ = 0;  // classes that have terms, or something to send
   Instant last_;
   Tick tick_;
   double report_rate_ = 0;

@@ -1,5 +1,5 @@
 // The use of a shared resource by one of several users: its recent use, its demand and its share.
-// All rates are bytes a second.
+// All rates are in bytes per second.
 #pragma once
 
 #include <algorithm>
@@ -10,17 +10,18 @@
 
 namespace satrelay::gateway {
 
-// Bytes on the wire. A single packet makes no rate, so averages are over several.
+// Size of a full packet in bytes on the wire. A single packet does not show a rate, so averages are
+// taken over several.
 inline constexpr double kFullPacket = 1'538;
 // A user without anything to send keeps this part of an equal share.
 inline constexpr double kReserve = 0.25;
-// Bytes above a maximum are made up for within so many seconds.
+// The time in seconds within which bytes above a maximum are compensated for.
 inline constexpr double kMaximumReturn = 0.02;
 
 struct Tick {
   Instant now;
   double passed = 0;     // seconds since the last tick
-  double whole = 0;      // the rate that is shared
+  double whole = 0;      // the rate that is divided
   double smoothing = 1;  // weight of one tick in an average
 
   static Tick of(Instant now, Duration passed, double whole) {
@@ -32,7 +33,7 @@ struct Tick {
 };
 
 struct Use {
-  // The demand of a user that uses any rate it gets.
+  // The demand of a user that would use any rate.
   static constexpr double kAll = std::numeric_limits<double>::infinity();
 
   std::uint64_t counted = 0;  // bytes
@@ -44,21 +45,21 @@ struct Use {
 
   bool is_active() const { return demand > 0; }
 
-  // Returns the bytes since the last call. A user that has restarted counts from zero.
+  // Returns the number of bytes since the last call. A user that has restarted counts from zero.
   double count(std::uint64_t bytes, const Tick& tick) {
     const auto sent = static_cast<double>(bytes - std::min(counted, bytes));
     counted = bytes;
     rate += tick.smoothing * (std::min(sent / tick.passed, 1e15) - rate);
     return sent;
   }
-  // `hungry`: only the shared resource holds the user back.
+  // `hungry`: the user could send if the shared resource allowed it.
   void note(bool waits, bool hungry, std::uint32_t waiting_hosts, const Tick& tick) {
     // A user that waited a moment ago will soon wait again.
     constexpr Duration kHunger = Duration::milliseconds(2);
-    // A user that uses this fraction of its share would use more. Another user gets a little more
-    // than it used, by this factor.
+    // A user that uses this fraction of its share would probably use more. Any other user gets a
+    // little more than it used, by the factor kRoom.
     constexpr double kSated = 0.9, kRoom = 1.15;
-    // Less than this fraction of the whole counts as nothing.
+    // A use of less than this fraction of the whole counts as nothing.
     constexpr double kNothing = 1e-5;
     if (hungry || (waits && rate >= kSated * given)) hungry_until = tick.now + kHunger;
     const bool was_active = is_active();
@@ -84,7 +85,7 @@ class Excess {
     bytes_ = std::clamp(bytes_ + sent - maximum * tick.passed, 0.0,
                         maximum * kMaximumReturn + (active + 2) * kFullPacket);
   }
-  // The rate that they may have together, so that the excess is made up for.
+  // The rate that the users may have together, so that the excess is compensated for.
   double most(double maximum, double active) const {
     const double beyond = std::max(0.0, bytes_ - active * kFullPacket);
     return std::max(maximum / 2, maximum - beyond / kMaximumReturn);
@@ -94,14 +95,14 @@ class Excess {
   double bytes_ = 0;
 };
 
-// Divides by the hosts that wait. The rest of a user that wants less than its part goes to the
-// others. `each` calls its argument with every user.
+// Divides a rate in proportion to the hosts that wait. If a user demands less than its part, the
+// other users get the rest. `each` calls its argument with every user.
 template <typename Each>
 void divide_by_hosts(double all, Each&& each) {
   double left = all;
   double hosts = 0;
   each([&](Use& use) {
-    use.given = use.is_active() ? -1 : 0;  // not yet
+    use.given = use.is_active() ? -1 : 0;  // negative: not decided yet
     if (use.is_active()) hosts += use.hosts;
   });
   for (bool again = true; again && hosts > 0;) {

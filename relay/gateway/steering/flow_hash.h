@@ -5,9 +5,9 @@
 // directions. Both gateways compute the same hash from either side, and so do network cards that
 // are given the key.
 //
-// Bits of the input that are 16 apart meet the same bits of the key. So the hash is a linear map of
-// the sum (XOR) of the input's 16-bit words. Since 0x6d5a has an odd number of bits set, no two
-// sums have the same hash.
+// Bits of the input at a distance of 16 bits are combined with the same bits of the key. So the
+// hash is a linear map of the sum (XOR) of the input's 16-bit words. Since 0x6d5a has an odd number
+// of bits set, no two sums have the same hash.
 #pragma once
 
 #include <array>
@@ -21,7 +21,7 @@ inline constexpr std::uint16_t kFlowHashKey = 0x6d5a;
 
 namespace detail {
 
-// The hash of each value of one octet of the sum.
+// Computes the hash of each value of one octet of the sum.
 consteval std::array<std::uint16_t, 256> hash_of_octet(unsigned first_bit) {
   std::array<std::uint16_t, 256> table{};
   for (unsigned value = 0; value < 256; ++value) {
@@ -39,7 +39,7 @@ inline constexpr std::array<std::uint16_t, 256> kHashOfHighOctet = hash_of_octet
 inline constexpr std::array<std::uint16_t, 256> kHashOfLowOctet = hash_of_octet(8);
 
 constexpr std::uint16_t sum_of(const IpAddress& address) {
-  const auto& o = address.octets();  // zero behind an IPv4 address
+  const auto& o = address.octets();  // the octets behind an IPv4 address are zero
   unsigned sum = 0;
   for (std::size_t i = 0; i < o.size(); i += 2) {
     sum ^= static_cast<unsigned>(o[i]) << 8U | o[i + 1];
@@ -49,8 +49,8 @@ constexpr std::uint16_t sum_of(const IpAddress& address) {
 
 }  // namespace detail
 
-// Ports are zero if there are none, or if they must not count. The hash is in network order, as
-// cards compute it, so both halves are the same.
+// The ports are zero if there are none, or if they must not be included. The hash is in network
+// order, as cards compute it, so that both halves are the same.
 constexpr std::uint32_t flow_hash(const IpAddress& source, const IpAddress& destination,
                                   std::uint16_t source_port, std::uint16_t destination_port) {
   const unsigned sum =

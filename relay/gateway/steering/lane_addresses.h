@@ -1,6 +1,6 @@
-// The lanes to all peers that belong to one worker. Each has a session. A LaneId counts through the
-// peers, in their order, and the lanes of each. If both ends have one worker, a lane has the number
-// of its peer.
+// The lanes to all peers that belong to one worker. Each lane has a session. LaneIds are numbered
+// by peer, and for each peer by lane. If both ends have a single worker, the LaneId is the number
+// of the peer.
 #pragma once
 
 #include <algorithm>
@@ -19,8 +19,8 @@ namespace satrelay::gateway {
 struct LaneAddress {
   FarGatewayId peer{};
   std::uint8_t number = 0;
-  std::uint8_t count = 1;  // of all lanes to that peer
-  LanePorts ports{};       // of packets on the lane, from either end
+  std::uint8_t count = 1;  // number of all lanes to that peer
+  LanePorts ports{};       // ports of packets on the lane, from either end
   // Whether the flow with this flow_hash() belongs to the lane.
   constexpr bool has_flow(std::uint32_t hash) const { return (hash & (count - 1U)) == number; }
   friend bool operator==(const LaneAddress&, const LaneAddress&) = default;
@@ -47,19 +47,19 @@ class LaneAddresses {
   const LaneAddress& operator[](LaneId lane) const { return lanes_[lane]; }
   auto ids() const { return lanes_.ids(); }
 
-  // Whether any peer has a lane of that number, at any worker.
+  // Whether any peer has a lane with that number, at any worker.
   bool is_one(int lane) const { return lane >= 0 && static_cast<unsigned>(lane) < most_; }
-  // A peer's lane of that number; nullopt if there is no such lane, or if another worker has it.
+  // A peer's lane with that number; nullopt if there is no such lane, or if another worker has it.
   std::optional<LaneId> find(FarGatewayId peer, unsigned lane) const {
     const OfPeer& p = peers_[peer];
     if (lane >= p.lanes || lane % share_.workers != share_.worker) return std::nullopt;
     return LaneId(p.first + lane / share_.workers);
   }
-  // The lane of a flow, by its flow_hash(); nullopt if another worker has it.
+  // The lane of a flow, by its flow_hash(); nullopt if another worker has the lane.
   std::optional<LaneId> of_flow(FarGatewayId peer, std::uint32_t hash) const {
     return find(peer, hash & (peers_[peer].lanes - 1));
   }
-  // The first lane of a peer, and all of them.
+  // The first lane of a peer, and the range of all its lanes at this worker.
   LaneId first_of(FarGatewayId peer) const { return LaneId(peers_[peer].first); }
   IdRange<LaneId> of(FarGatewayId peer) const {
     const OfPeer& p = peers_[peer];
@@ -69,7 +69,7 @@ class LaneAddresses {
  private:
   struct OfPeer {
     std::size_t first = 0;  // LaneId
-    unsigned lanes = 1;     // of all workers
+    unsigned lanes = 1;     // number of lanes of all workers
   };
   Share share_;
   unsigned most_ = 1;

@@ -1,9 +1,10 @@
 // The UDP ports of a lane. The destination port names the lane, at both ends. The source port is
 // chosen such that flow_hash() of the lane's packets ends in the number of the lane. So anything
-// that spreads frames by that hash (network cards, the kernel's packet sockets) gives a lane to its
-// worker, at both gateways: lane l belongs to worker l mod N of a gateway with N workers, and N
-// divides the number of lanes. Both ends know all inputs, and the hash is the same for both
-// directions, so they choose the same ports. If there is one lane, both are the configured port.
+// that distributes frames by that hash (network cards, the kernel's packet sockets) passes the
+// frames of a lane to the lane's worker, at both gateways: lane l belongs to worker l mod N of a
+// gateway with N workers, and N divides the number of lanes. Both ends know all inputs, and the
+// hash is the same for both directions, so both ends choose the same ports. If there is one lane,
+// both ports are the configured port.
 #pragma once
 
 #include <cstdint>
@@ -19,24 +20,24 @@ struct LanePorts {
   friend bool operator==(const LanePorts&, const LanePorts&) = default;
 };
 
-// The source port is in the same block of so many ports as the destination port. Five bits of a
+// The source port is in the same block of this many ports as the destination port. Five bits of a
 // port give all endings of the hash that 16 lanes need (four bits do not), and in each block at
 // least two ports for each ending.
 inline constexpr unsigned kLanePortBlock = 32;
 
-// Lane `number` of `count`, a power of two up to 16, between two addresses in either order.
-// `first_port`: stp.port, with room for all lanes.
+// Returns the ports of lane `number` of `count`, a power of two up to 16, between two addresses in
+// either order. `first_port`: stp.port, with room for all lanes behind it.
 constexpr LanePorts lane_ports(std::uint16_t first_port, unsigned number, unsigned count,
                                const IpAddress& one, const IpAddress& other) {
   const auto destination = static_cast<std::uint16_t>(first_port + number);
   for (unsigned i = 0; i < kLanePortBlock; ++i) {
     const auto source = static_cast<std::uint16_t>(destination ^ i);
-    if (source == 0) continue;  // RFC 768: 0 is no port
+    if (source == 0) continue;  // RFC 768: 0 is not a port
     if ((flow_hash(one, other, source, destination) & (count - 1)) == number) {
       return {source, destination};
     }
   }
-  return {destination, destination};  // not reached with such a count
+  return {destination, destination};  // cannot happen with such a count
 }
 
 }  // namespace satrelay::gateway

@@ -1,6 +1,6 @@
-// Finds the peer that has an address. Each packet that claims to be from a peer is
-// looked up, so a look-up takes a few steps, however many peers there are and whatever addresses
-// strangers invent. The hash is keyed.
+// Finds the peer that has an address. Each packet that claims to be from a peer is looked up, so a
+// look-up takes a few steps, however many peers there are and whatever addresses attackers make up.
+// The hash is keyed.
 #pragma once
 
 #include <algorithm>
@@ -40,22 +40,22 @@ class PeerAddresses {
     if (peer == kFree) return std::nullopt;
     return FarGatewayId(peer);
   }
-  // The most addresses that find() compares.
+  // The most addresses that find() compares for this address.
   std::size_t steps(const IpAddress& address) const {
     if (places_.empty()) return addresses_.size();
     return ((place_of(address) - first_of(address)) & (places_.size() - 1)) + 1;
   }
 
  private:
-  // So few addresses are compared sooner than hashed.
+  // Up to this number it is faster to compare the addresses than to hash them.
   static constexpr std::size_t kFew = 8;
   static constexpr std::uint32_t kFree = 0xffff'ffffU;
 
   std::size_t first_of(const IpAddress& address) const {
     return hash_host(key_, address) & (places_.size() - 1);
   }
-  // The place of the address, or the place that it would get. At least three of four places are
-  // free.
+  // The index of the address in places_, or of the entry that the address would get. At least three
+  // of four entries are free.
   std::size_t place_of(const IpAddress& address) const {
     std::size_t at = first_of(address);
     while (places_[at] != kFree && addresses_[places_[at]] != address) {
@@ -66,7 +66,7 @@ class PeerAddresses {
 
   HashKey key_;
   std::vector<IpAddress> addresses_;   // by peer
-  std::vector<std::uint32_t> places_;  // peers, by hash; empty with few peers
+  std::vector<std::uint32_t> places_;  // indices of peers, by hash; empty if there are few peers
 };
 
 }  // namespace satrelay::gateway

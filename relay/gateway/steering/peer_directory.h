@@ -1,4 +1,4 @@
-// Finds the peer and the lane that an address, a port or a flow belongs to.
+// Finds the peer and the lane to which an address, a port or a flow belongs.
 #pragma once
 
 #include <optional>
@@ -19,7 +19,7 @@ class PeerDirectory {
 
   const LaneAddresses& lanes() const { return lanes_; }
   const PeerAddresses& peers() const { return peers_; }
-  // Whether it is the address of this gateway or of a peer.
+  // Whether `address` belongs to this gateway or to a peer.
   bool has_gateway(const IpAddress& address) const {
     return address == own_ || peers_.find(address).has_value();
   }

@@ -46,7 +46,7 @@ Route Steering::route(PortId port, ConstBytes frame, Instant now) {
 
 Route Steering::route(PortId port, const Frame& frame, ConstBytes bytes, Instant now) {
   if (workers_ == 1) return {};
-  // The frames that were released before are free again.
+  // The memory of frames that were released by the previous call is free again.
   for (const std::size_t at : released_) kept_[at].key = 0;
   released_.clear();
   released_taken_ = 0;
@@ -85,8 +85,8 @@ std::optional<unsigned> Steering::by_lane(std::uint16_t port) const {
   return lane & (workers_ - 1);
 }
 
-// The first worker handles every such frame, and the others can learn a host from a later frame.
-// They need everything that the WAN says of a next hop.
+// Beyond the rate only the first worker handles such a frame, and the others can learn a host from
+// a later frame. But they need everything that frames on the WAN show about a next hop.
 bool Steering::may_be_overheard(PortId port, const Frame& frame, Instant now) {
   if (port == PortId::kWan) return true;
   constexpr Duration kEach = Duration::seconds(1) / kOverheardPerSecond;
@@ -143,7 +143,7 @@ std::uint64_t Steering::key_of(const Frame& fragment) const {
   return sip_hash(secret_, key, id) | 1;
 }
 
-// A host that floods takes only places of its own.
+// Each host has entries of its own, so a host that floods replaces only its own entries.
 Steering::Datagram& Steering::place_of(const Frame& fragment, std::uint64_t key) {
   const std::size_t host = hash_host(secret_, fragment.ip.source) % kHosts;
   return datagrams_[host * kDatagramsOfHost + key / 2 % kDatagramsOfHost];
@@ -151,13 +151,14 @@ Steering::Datagram& Steering::place_of(const Frame& fragment, std::uint64_t key)
 
 Route Steering::route_fragment(PortId port, const Frame& frame, ConstBytes bytes, Instant now) {
   const bool own = port == PortId::kWan && frame.ip.destination == own_;
-  if (own) return {};  // STP does not leave in fragments
+  if (own) return {};  // STP packets are never sent in fragments
   if (!waiting_.empty()) expire(now);
   const std::uint64_t key = key_of(frame);
   Datagram& datagram = place_of(frame, key);
   const bool is_known = datagram.key == key && now < datagram.until;
   if (frame.ip.is_first_fragment()) {
-    // Two different first fragments are not reassembled, so the first one decides.
+    // If there are two different first fragments, the datagram is not reassembled, so the one that
+    // arrived first decides.
     if (!is_known) {
       datagram = {.key = key,
                   .until = now + Reassembly::kTimeout,

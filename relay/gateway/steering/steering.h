@@ -1,14 +1,16 @@
-// Finds the worker that a frame is for (share.h). It is the same worker for all frames of a flow,
-// from either port: the worker that has the flow's lane at either gateway. TCP and UDP go by
-// flow_hash(), an ICMP error by the packet that it quotes, STP by its destination port, whatever
-// the source port is (lane_ports.h). A network card may have chosen another worker. Then the thread
-// that has received the frame hands it over. A single worker gets every frame.
+// Finds the worker that must handle a frame (share.h). It is the same worker for all frames of a
+// flow, from either port: the worker that has the flow's lane at either gateway. The worker of TCP
+// and UDP is found by flow_hash(), that of an ICMP error by the packet that it quotes, and that of
+// STP by its destination port, whatever the source port is (lane_ports.h). If a network card has
+// chosen another worker, the thread that has received the frame hands the frame over. If there is a
+// single worker, it handles every frame.
 //
-// Fragments of a datagram are for the worker that has its flow. Only the first fragment shows the
-// ports, so its worker is remembered. Earlier fragments from the LAN that may be TCP are kept here
-// until the first one comes, and dropped if it does not. Other early fragments go by their
-// addresses. All fragments of a datagram must be shown to one object. Each thread that receives has
-// an object of its own, and cards choose a queue for fragments by their addresses alone.
+// Fragments of a datagram are for the worker that has the datagram's flow. Only the first fragment
+// shows the ports, so its worker is remembered. Earlier fragments from the LAN that may be TCP are
+// kept here until the first fragment arrives, and dropped if it does not. The worker of other early
+// fragments is found by their addresses. All fragments of a datagram must be shown to the same
+// object. Each thread that receives has an object of its own, and cards choose a queue for
+// fragments by their addresses alone.
 #pragma once
 
 #include <array>
@@ -31,10 +33,11 @@ namespace satrelay::gateway {
 
 struct Route {
   unsigned worker = 0;  // the worker that handles the frame
-  // All other workers overhear the frame (Gateway::overhear()), if they have a use for it.
+  // Whether all other workers overhear the frame (Gateway::overhear()), as it may be useful to
+  // them.
   bool all = false;
-  // The frame was dropped, or was copied and may come back by take_released(). In either case the
-  // caller frees it.
+  // The frame was dropped, or was copied and may be returned later by take_released(). In both
+  // cases the caller frees the original.
   bool kept = false;
   friend bool operator==(const Route&, const Route&) = default;
 };
@@ -44,35 +47,37 @@ class Steering {
   static constexpr std::size_t kMostKept = 128;  // frames
   // The limit for one source address. The longest datagram over Ethernet has 45 fragments.
   static constexpr std::size_t kMostKeptOfHost = 48;
-  // Fragments follow each other at once, and TCP retransmits after a second or so.
+  // How long a fragment is kept. Fragments follow each other at once, and TCP retransmits after a
+  // second or so.
   static constexpr Duration kPatience = Duration::seconds(2);
 
-  // All workers overhear up to this rate of ARP and Neighbour Discovery from the LAN, each frame as
-  // a copy. Frames for all stations have one such rate, frames for one station another.
+  // The rate of ARP and Neighbour Discovery from the LAN up to which all workers overhear the
+  // frames, each worker a copy. Frames for all stations and frames for a single station have
+  // separate rates.
   static constexpr unsigned kOverheardPerSecond = 1'000;
   static constexpr unsigned kOverheardAtOnce = 256;
 
   struct Counters {
     std::uint64_t kept = 0;  // fragments
     // Early fragments that were dropped.
-    std::uint64_t dropped_late = 0;     // the first fragment has not come
-    std::uint64_t dropped_no_room = 0;  // too many others wait
-    std::uint64_t not_overheard = 0;    // ARP and Neighbour Discovery of the LAN, beyond the rate
+    std::uint64_t dropped_late = 0;     // the first fragment has not arrived in time
+    std::uint64_t dropped_no_room = 0;  // too many other fragments wait
+    std::uint64_t not_overheard = 0;    // ARP and Neighbour Discovery of the LAN, above the rate
   };
 
-  // Answers that workers wait for may exceed that rate, each answer once in this time.
+  // Answers for which workers wait may exceed that rate, but each answer only once in this time.
   static constexpr Duration kBetweenAnswers = Duration::milliseconds(50);
 
-  // For config.worker.count workers. `secret`: chooses places in the tables. `awaited`: answers
-  // that workers wait for, from owners of addresses; nullptr: none.
+  // For config.worker.count workers. `secret`: the key of the tables' hashes. `awaited`: answers of
+  // owners of addresses for which workers wait; nullptr: none.
   Steering(const config::Gateway& config, HashKey secret,
            std::shared_ptr<const AwaitedAnswers> awaited = nullptr);
 
   Route route(PortId port, ConstBytes frame, Instant now);
   Route route(PortId port, const Frame& frame, ConstBytes bytes, Instant now);
 
-  // Kept frames from the LAN, in order of arrival. Call after route() until there are none, and
-  // handle them before the frame that was routed.
+  // A frame from the LAN that was kept before, in order of arrival. Call take_released() after
+  // route() until it returns nullopt, and handle these frames before the frame that was routed.
   struct Released {
     unsigned worker = 0;
     ConstBytes frame;  // valid until the next call of route()
@@ -83,26 +88,27 @@ class Steering {
   std::size_t kept() const { return waiting_.size(); }
 
  private:
-  // A datagram. Places are direct-mapped: a later datagram of the same host takes the place.
+  // A datagram. The table is direct-mapped: a later datagram of the same host replaces an earlier
+  // one.
   struct Datagram {
     std::uint64_t key = 0;  // 0: none
     Instant until;
     unsigned worker = 0;
   };
   struct Kept {
-    std::uint64_t key = 0;  // of its datagram; 0: free
+    std::uint64_t key = 0;  // key of its datagram; 0: the entry is free
     IpAddress source;
     Instant until;
     std::vector<std::byte> bytes;
   };
-  // Hosts with the same hash share these.
+  // Hosts with the same hash share their entries.
   static constexpr std::size_t kHosts = 128;
   static constexpr std::size_t kDatagramsOfHost = 16;
   static constexpr std::size_t kAnswers = 256;
 
   unsigned worker_of(std::uint32_t hash) const { return hash & (workers_ - 1); }
   unsigned by_addresses(const Frame& frame) const;
-  // Only if the payload begins with the ports of TCP or UDP.
+  // Call this only if the payload begins with the ports of TCP or UDP.
   unsigned by_ports(const Frame& frame) const;
   std::optional<unsigned> by_lane(std::uint16_t port) const;
   Route route_icmp(PortId port, const Frame& frame, Instant now);
@@ -120,15 +126,15 @@ class Steering {
   const std::uint16_t stp_port_;
   const HashKey secret_;
   const std::size_t most_frame_size_;
-  // By then the rate has room for all frames that were overheard.
+  // When the rate has recovered from all frames that were overheard.
   std::array<Instant, 2> overheard_until_{};
   std::shared_ptr<const AwaitedAnswers> awaited_;
-  // By the number of an answer: the earliest time for the next copy.
+  // For each number of an answer: the earliest time for the next copy.
   std::array<Instant, kAnswers> next_answer_{};
   std::vector<Datagram> datagrams_;   // empty with one worker
   std::vector<Kept> kept_;            // empty with one worker
   std::vector<std::size_t> waiting_;  // indices in kept_, in order of arrival
-  // Indices in kept_ that are released, all to one worker.
+  // Indices in kept_ of released frames, all for one worker.
   std::vector<std::size_t> released_;
   std::size_t released_taken_ = 0;
   unsigned released_to_ = 0;
