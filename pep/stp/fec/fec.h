@@ -60,8 +60,8 @@ struct Fec {
   // The packets for which repairs may still have been in flight at `then`, when the receiver wrote
   // a report. The ranges are ascending and disjoint. Valid until the next call.
   std::span<const Range> repairable(Instant then);
-  // Whether such a repair may be for packet `number`, which `code` covers. The result of
-  // repairable() for one code may contain packets of the other.
+  // Whether packet `number` of `code` is among the packets that repairable() found for this code.
+  // The result of repairable() for one code may contain packets of the other.
   bool is_repairable(FecCode code, std::uint64_t number) const;
 
   // The purpose of a packet with `items`. It is the stream of the last item, as the first items may

@@ -31,7 +31,7 @@ namespace satrelay::stp {
 
 class FecReceiver {
  public:
-  // Most repairs that wait for further repairs, and most missing packets in them.
+  // Most repairs that may wait for further repairs, and most missing packets in them.
   static constexpr std::size_t kMostEquations = 160;
   static constexpr std::size_t kMostUnknowns = 256;
   // After this time the missing packets have long been retransmitted.

@@ -21,8 +21,8 @@ std::size_t FecSender::repairs_for(const Window& window, std::size_t sources) co
 }
 
 // Divides the expected packets between windows. If `most_repairs` are not enough for all packets,
-// the window gets an equal part of them: equal windows need fewer repairs than long windows and a
-// short one.
+// the window gets an equal part of them: equal windows need fewer repairs than several long windows
+// and a short one.
 void FecSender::divide(Window& window, std::size_t packets, std::size_t most_repairs) const {
   const auto part = [packets](std::size_t longest) {
     const std::size_t windows = (packets + longest - 1) / longest;
@@ -59,7 +59,8 @@ void FecSender::give_time_back(Window& window) {
 
 void FecSender::open(std::uint64_t number, const Purpose& purpose, const Plan& plan, Instant now) {
   SATRELAY_CHECK(count_ < kWindows);
-  if (count_ == 0) first_ = 0;  // use the memory again that was used first
+  if (count_ == 0)
+    first_ = 0;  // use the first slots again, as the memory of others may be untouched
   // Not initialized: pages that are never used take no memory.
   if (!sums_) sums_.reset(new std::byte[kWindows * FecPolicy::kMostRepairs * stride_]);
   ++count_;

@@ -93,7 +93,8 @@ class FecSender {
   // dropped.
   std::size_t advance(Waiting waiting, std::uint64_t next_number, Duration round_trip, Instant now);
 
-  // Whether no window is open and no repair is left, so that time alone makes no repair ready.
+  // Whether there is neither an open window nor an unsent repair. Then no repair becomes ready
+  // until a packet is added.
   bool rests() const { return count_ == 0; }
   // Whether a repair may be sent as packet `next_number`.
   bool ready(Waiting waiting, std::uint64_t next_number, Instant now) const;
@@ -152,8 +153,8 @@ class FecSender {
     std::size_t most_sources = 0;
     std::size_t size = 0;   // size of the longest symbol in bytes
     std::size_t begun = 0;  // initialized bytes of each sum
-    // Repairs that are added up while the window is open; those not sent by then are sent when it
-    // is closed.
+    // Repairs that are added up while the window is open. The unsent ones are sent after it is
+    // closed.
     std::size_t repairs = 0;
     std::size_t sent = 0;
     std::size_t additions = 0;  // additions for which time was taken

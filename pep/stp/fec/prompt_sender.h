@@ -3,8 +3,9 @@
 // sum was begun. A new sum then begins in its slot. So each packet is in as many repairs as there
 // are sums, and the next repair that arrives repairs a loss.
 //
-// A repair is sent when its packets have earned its bytes: a share of their own bytes. After a
-// lull, a small allowance pays for a repair of the last packets of a burst.
+// Each packet earns bytes for repairs, in proportion to its size. A repair is sent when enough
+// bytes are earned. After a lull, a small allowance pays for a repair of the last packets of a
+// burst.
 #pragma once
 
 #include <algorithm>

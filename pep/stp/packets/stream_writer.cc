@@ -7,7 +7,7 @@ namespace {
 
 // A smaller piece of a stream is not worth a frame at the end of a packet. In bytes.
 constexpr std::size_t kMinFragment = 64;
-// If this many bytes are free, a source that writes nothing has nothing to write.
+// With this many free bytes, a source that writes nothing has nothing to write.
 constexpr std::uint64_t kAmpleRoom = 128 * 1024;
 // Most streams that are asked for bytes for one packet.
 constexpr std::size_t kStreamsAsked = 64;

@@ -47,7 +47,7 @@ class FeedbackClock {
     if (shared_time_ > maximum_) return 1;
     return is_dear() ? std::min(repeats_, kLeastRepeats) : repeats_;
   }
-  // A gap will be certain at `when`, if no packet fills it. In the modes of the papers, the gap
+  // A gap will be certain at `when`, if no packet fills it. In the modes kHpfp and kMNack, the gap
   // waits for the next regular report. The same holds if reports are expensive (is_dear()). If such
   // reports were sent at once, they would use up the budget, and regular reports would be late. A
   // report begins where an older regular report ended, so all reports would become longer and more

@@ -112,7 +112,7 @@ class ProbeTimer {
   // patience.
   void on_return(Instant now) { go_on(now); }
 
-  // Whether more than the last packets of a flight is lost, as probes got no answer, too.
+  // Whether this is an outage instead of a loss of the last packets: probes got no answer, too.
   bool is_outage(Duration round_trip, Instant now) const {
     return frozen_ && now >= silence_end() + round_trip + kProbeInterval * 2;
   }

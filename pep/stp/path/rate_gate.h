@@ -128,7 +128,7 @@ class RateGate {
     const BitRate rate = controller_.rate();
     return share_.is_zero() ? rate : std::min(rate, share_);
   }
-  // The rate that is allowed now, not counting trains.
+  // The rate that is allowed now. Packet trains may be faster.
   BitRate steady_rate() const { return std::min(rate(), own_rate()); }
   BitRate found_capacity() const { return controller_.capacity(); }
   ByteCount train() const { return controller_.train(); }
@@ -177,7 +177,7 @@ class RateGate {
     if (packet.low_priority) ++seen_.pending.low_priority_packets_lost;
     seen_.in_flight -= accounted(packet.bytes);
   }
-  // `packets` that were counted as lost were lost at the peer's port.
+  // `packets` of the lost packets were lost at the peer's port.
   void on_excused(std::uint64_t packets) { seen_.pending.packets_lost_at_receiver += packets; }
   struct Times {
     Duration rtt;  // zero if the report gave no RTT sample
@@ -227,7 +227,7 @@ class RateGate {
   bool has_room(Instant now) const {
     return carrier_.can_send(now, controller_.lead()) && own_.can_send(now);
   }
-  // The sustained rate does not contain trains. So the end of a train never counts as a cut.
+  // The sustained rate ignores packet trains. So the end of a train never counts as a cut.
   void look_at_rate() {
     cuts_.look(controller_.sustained_rate(), [this] { return controller_.cut_cause(); });
   }
@@ -265,7 +265,7 @@ class RateGate {
     ByteCount received;
     // The count of UDP payload, as the peer reports it, that is already included in `received`.
     std::uint64_t reported_bytes = 0;
-    // UDP payload of the packets that were reported delivered since then.
+    // UDP payload of the packets that were delivered since `reported_bytes` was set.
     std::uint64_t delivered_payload = 0;
     std::uint64_t delivered_accounted = 0;
     Instant last_report_packet;  // send time of the newest packet that a report has named

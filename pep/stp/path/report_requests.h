@@ -24,8 +24,8 @@ class ReportRequests {
   bool take() { return std::exchange(due_, false); }
 
   // All reports about some packets were lost; `newest` is the newest of these packets. A PING is
-  // sent at once for packets that were not asked for before. For the same packets it is sent again
-  // after `answer`, the time that an answer takes, as the answer must be lost.
+  // sent at once for packets that were not asked for before. For the same packets another PING is
+  // sent if no answer has arrived within `answer`, as the answer must then be lost.
   void on_missed(std::uint64_t newest, Duration answer, Instant now) {
     if (newest < asked_below_ && now < last_ + answer) return;
     ask();

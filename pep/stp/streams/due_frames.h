@@ -52,7 +52,7 @@ class DueFrames {
     return questions_.empty() ? Instant::never() : later(next_confirm_, next_question_);
   }
   void on_all_confirmed(Duration interval, Instant now) { next_confirm_ = now + interval; }
-  // Postpones CONFIRMs with only questions, which are left over.
+  // Postpones the remaining CONFIRMs that hold only questions.
   void deferred_questions(Instant until) { next_question_ = until; }
 
   // Ends all requests of the stream.

@@ -61,7 +61,7 @@ class SendHalf {
   // must carry the FIN, too.
   bool take(std::uint64_t offset, MutableBytes out);
 
-  // --- feedback. `fin`: whether the packet carried the FIN at the end of the range. A range that
+  // --- feedback
   // `fin`: the packet carried the FIN at the end of the range. A range that this stream has not
   // sent is ignored: it belonged to an earlier stream in the same slot (SentItem::generation()).
   // This happens if the peer leaves a packet unreported for very long.

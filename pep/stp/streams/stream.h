@@ -43,7 +43,7 @@ struct Stream {
   bool ready = false;                     // the relay has more bytes, and produce() may be called
   bool blocked = false;                   // the writer has found too little free space
   Behind behind_rest = Behind::kUnknown;  // what follows the bytes of hot().rest
-  bool released = false;   // by the relay; the stream is freed when both directions have ended
+  bool released = false;   // the relay has released it; it is freed when both directions have ended
   bool delivered = false;  // the event kDelivered is pending, or was polled
   bool prompt = false;     // shares no packet with other streams; FEC covers all its packets
   [[no_unique_address]] LaneShare lane_share;

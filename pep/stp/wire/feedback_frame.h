@@ -23,9 +23,9 @@ struct FeedbackFrame {
   std::uint64_t interval_ms = 0;  // time until the next regular report, roughly
   // The reporter no longer knows which packets below this number have arrived.
   std::uint64_t floor = 0;
-  std::uint64_t first = 0;           // begin of the whole report, if this is a later part
-  std::uint64_t begin = 0;           // begin of this part
-  std::uint64_t end = 0;             // exclusive; at most highest + 1
+  std::uint64_t first = 0;  // first packet of the whole report; below `begin` in a later part
+  std::uint64_t begin = 0;  // begin of this part
+  std::uint64_t end = 0;    // exclusive; at most highest + 1
   std::uint64_t bytes_received = 0;  // bytes of UDP payload since the session began
   std::uint64_t stored = 0;          // stream bytes that wait for the reader
   std::uint64_t ce_count = 0;        // packets with the ECN mark "congestion experienced"

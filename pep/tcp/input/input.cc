@@ -47,7 +47,7 @@ std::size_t take_next_bytes(Tcb& tcb, std::span<const Segment> segments, Instant
   return taken;
 }
 
-// Header prediction for pure ACKs that acknowledge more data, while no data counts as missing.
+// Header prediction for pure ACKs that acknowledge more data, while no data is missing.
 std::size_t take_acknowledgments(Tcb& tcb, std::span<const Segment> segments, Instant now) {
   if (tcb.state() != State::kEstablished && tcb.state() != State::kCloseWait) return 0;
   if (tcb.questions.keep_alive().asking() || !tcb.sender.recovery().misses_nothing(tcb.timers()))

@@ -16,7 +16,7 @@ struct InFlight {
   Rack rack;
   TailLossProbe probe;
   std::uint64_t recovery_point = 0;
-  std::uint64_t echo_point = 0;  // the next ECE counts only beyond this position
+  std::uint64_t echo_point = 0;  // an ECE counts again in an ACK beyond this position
   std::uint64_t timed_end = 0;   // the segment that measures the RTT ends here
   Instant timed_at = Instant::never();
   std::uint32_t duplicates = 0;  // number of duplicate ACKs, without SACK

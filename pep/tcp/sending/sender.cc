@@ -119,8 +119,8 @@ TimeoutOutcome Sender::handle_timeout(Environment& around, Instant now) {
   }
   if (timers.expire(Timer::kRetransmission, now) && flight.bytes_in_flight > 0) {
     if (recovery_.retries() >= around.profile().data_retries) return TimeoutOutcome::kGivesUp;
-    // If the window is closed, this may be the reason why nothing was acknowledged, instead of the
-    // path.
+    // A closed window may be the reason why nothing was acknowledged. Then the path is not
+    // congested.
     if (peer_window() > 0) window_.on_timeout(flight);
     recovery_.handle_retransmission_timeout(around, now);
   }

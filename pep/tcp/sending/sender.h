@@ -113,7 +113,7 @@ class Sender {
   // --- the parts ---
   LossRecovery& recovery() { return recovery_; }
   const LossRecovery& recovery() const { return recovery_; }
-  // The peer's window may need probes, which poll() does not return.
+  // This part may owe probes of a closed window, which poll() does not return.
   PeerWindow& peer() { return peer_; }
   const PeerWindow& peer() const { return peer_; }
 

@@ -35,7 +35,7 @@ class ParkedBytes {
     total_ -= std::exchange(stream.heat().parked, 0);
     unread_.remove(stream);
   }
-  // The number of bytes that were unread for at least `patience`. If very many streams pass this
+  // The number of bytes that were unread for at least `patience`. If very many streams reach this
   // time at once, each call counts some of them.
   std::uint64_t total(Duration patience, Instant now) {
     for (int i = 0; i < kMostAtOnce; ++i) {
@@ -51,7 +51,7 @@ class ParkedBytes {
 
  private:
   static constexpr int kMostAtOnce = 64;
-  UnreadList unread_;  // streams in the order since when they are unread
+  UnreadList unread_;  // the longest unread stream first
   std::uint64_t total_ = 0;
 };
 

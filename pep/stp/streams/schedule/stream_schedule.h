@@ -76,7 +76,7 @@ class StreamSchedule {
   void remove(Stream& stream);
 
   // While the session sends nothing, its hosts do not count as waiting here. With very many hosts,
-  // a change needs several calls of go_on(), as long as go_on_waits().
+  // a change takes several calls of go_on(), while go_on_waits().
   void pause(bool paused);
   bool go_on_waits() const { return recount_.active(); }
   void go_on(WorkCount& work);
