@@ -1,4 +1,4 @@
-// Every reason for which the gateway bridges, refuses, resets or drops has a name and a monotonic
+// Each reason for which the gateway bridges, refuses, resets or drops has a name and a monotonic
 // counter. The stats socket and docs/statistics.md use the same names.
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace satrelay::gateway {
 
-// Counters::kFields says what each counts.
+// Counters::kFields says what each counter counts.
 enum class Counter : std::uint8_t {
   // Frames
   kLanFramesIn,
@@ -458,13 +458,13 @@ class Counters {
 static_assert(lists_every_counter<Counters>() &&
               std::ranges::is_sorted(Counters::kFields, {}, &Counters::Field::member));
 
-// True for a reason that bridges a connection only because there is no room.
+// Whether the reason is that a connection was bridged only because there was no room.
 constexpr bool is_want_of_room(Counter counter) {
   return counter == Counter::kBridgedTableFull || counter == Counter::kBridgedMemoryLow ||
          counter == Counter::kBridgedPeerPart || counter == Counter::kBridgedHostPart;
 }
 
-// In snake_case, and stable: "bridged_not_tcp".
+// The name of a counter, in snake_case, which does not change: "bridged_not_tcp".
 constexpr std::string_view name(Counter counter) {
   return Counters::kFields[static_cast<std::size_t>(counter)].name;
 }

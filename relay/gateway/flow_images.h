@@ -1,6 +1,6 @@
 // Takes flows out of a gateway as images (flows/image/flow_image.h), and puts them back. The
-// simulator and the tests do that to any flow at any instant, and nothing that the gateway does
-// later shows it.
+// simulator and the tests do that with any flow at any time, and it must not change what the
+// gateway does later.
 #pragma once
 
 #include <cstddef>
@@ -18,32 +18,32 @@ namespace satrelay::gateway {
 
 class FlowImages {
  public:
-  // For use between two calls of the gateway. Work that the gateway has deferred stays deferred:
-  // the work of a call counts for its budget.
+  // Use this only between two calls of the gateway. Work that the gateway has deferred stays
+  // deferred, since the work of a call counts for that call's budget.
   explicit FlowImages(Gateway& gateway) : engine_(gateway.engine_.unsettled()) {}
 
-  std::size_t count() const;  // flows
-  // The slot of the flow with `before` flows before it. There are more than `before`.
+  std::size_t count() const;  // number of flows
+  // The slot of the flow that has `before` flows before it. There must be more than `before` flows.
   std::uint32_t slot(std::size_t before) const;
 
-  // A flow that is out of the gateway. Nothing else may happen to the gateway until put_back() has
-  // returned kNone.
+  // A flow that was taken out of the gateway. Nothing else may happen to the gateway until
+  // put_back() has returned kNone.
   struct Lifted {
     std::uint32_t slot = 0;
     FlowGround ground;
     std::vector<std::byte> octets;
   };
-  // The flow is destroyed, and its memory is overwritten.
+  // Destroys the flow, and overwrites its memory.
   Lifted lift(std::uint32_t slot, Instant now);
-  // `octets`: those of `lifted`, or of the flow with the same names in a gateway that has come as
-  // far as this one.
+  // `octets`: the octets of `lifted`, or of the flow with the same key, origin and lane in a
+  // gateway with the same history.
   FlowImageFault put_back(const Lifted& lifted, ConstBytes octets, Instant now);
   FlowImageFault rewrite(std::uint32_t slot, Instant now) {
     const Lifted lifted = lift(slot, now);
     return put_back(lifted, lifted.octets, now);
   }
 
-  // The accounts of the arena that holds the bytes of all flows (Arena::image()).
+  // Writes or reads the accounts of the arena that holds the bytes of all flows (Arena::image()).
   void arena(Image& image);
 
  private:

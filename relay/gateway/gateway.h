@@ -1,8 +1,9 @@
-// The Relay Entity: an inline bridge that takes TCP flows off the LAN and joins each to one STP
-// stream. It is pure: frames and time come in, frames go out. See docs/architecture.md.
+// The Relay Entity: an inline bridge that takes TCP flows off the LAN and carries each in an STP
+// stream. It is pure: frames and time are its input, and frames are its output. See
+// docs/architecture.md.
 //
 // Verbs: pass input to handle_frame() and handle_timeout(). Afterwards call poll_frame() for each
-// port until it finds nothing, and again no later than next_timeout(). `now` must never go
+// port until it returns kNothing, and again no later than next_timeout(). `now` must never go
 // backwards. handle_frames() and poll_frames() do the same for many frames at once, with less work
 // for each frame.
 #pragma once
@@ -45,7 +46,7 @@
 
 namespace satrelay::gateway {
 
-// The form of a configuration that reconfigure() takes, made by prepare().
+// A configuration in the form that reconfigure() needs, made by prepare().
 struct Prepared {
   std::shared_ptr<const RuleIndex> rules;
   ClassDictionaries dictionaries;
@@ -58,7 +59,7 @@ class Gateway {
 
  public:
   // `arena_memory` and `journal` must outlive the gateway. The gateway records its flows in
-  // `journal`, and finds those of an earlier run there (flow_journal.h). Without a `journal` it
+  // `journal`, and finds the flows of an earlier run there (flow_journal.h). Without a `journal` it
   // records none. Throws std::invalid_argument if the configuration contradicts itself; the loader
   // refuses such a configuration earlier, and names the place.
   Gateway(const config::Gateway& config, const Identity& identity, MutableBytes arena_memory,
@@ -69,38 +70,38 @@ class Gateway {
                        Checksum checksum = Checksum::kUnknown);
   using Arrived = gateway::Arrived;
   using Handled = gateway::Handled;
-  // Frames that arrived together, in order. `handled` has as many elements. The result is the same
-  // as with one call for each frame. Work that the frames of one flow or of one peer have in common
-  // is deferred until after the last of them. The next call about anything else does it, and so
-  // does a getter that shows its results.
+  // Handles frames that arrived together, in order. `handled` has as many elements as `frames`. The
+  // result is the same as with one call for each frame. Work that consecutive frames of one flow or
+  // of one peer have in common is deferred until after the last of them. The next call about
+  // anything else does that work, and so does a getter that shows its results.
   void handle_frames(PortId port, std::span<const Arrived> frames, std::span<Handled> handled,
                      Instant now);
   // A frame that another worker handles and all workers must see (Steering, Route::all). The engine
   // learns from it where hosts and neighbours are. It neither bridges nor answers the frame.
   void overhear(PortId port, ConstBytes frame, Instant now);
-  // Delay and losses of the WAN port up to the frames that are passed next. The sessions report
-  // both to the peers. Without that a peer would take this machine's delay and losses for the
-  // link's.
+  // Sets the delay and the losses of the WAN port, as they were before the next frames arrived. The
+  // sessions report both to the peers. Otherwise a peer would attribute this machine's delay and
+  // losses to the link.
   void set_wan_reception(const stp::Reception& reception);
-  // Frames that poll_frame() wrote for the WAN port since `began` may have left it as late as
-  // `ended`.
+  // Frames that poll_frame() has written for the WAN port since `began` may have been sent as late
+  // as `ended`.
   void note_late_sending(Instant began, Instant ended);
   void handle_timeout(Instant now);
   // Writes the next frame to send on `port` into `out` (at least max_frame_size() bytes), or says
-  // that a held frame may leave or was dropped. Only frames from the LAN are ever held.
+  // that a held frame may be sent or was dropped. Only frames from the LAN are ever held.
   Polled poll_frame(PortId port, MutableBytes out, Instant now);
-  // The next frames, each written to its own element of `rooms`. `polled` has as many elements.
-  // Returns the number of frames; fewer than there are rooms if no more can be sent now.
+  // The same for several frames, each written to its own element of `rooms`. `polled` has as many
+  // elements. Returns the number of frames; fewer than there are rooms if no more can be sent now.
   std::size_t poll_frames(PortId port, std::span<const MutableBytes> rooms,
                           std::span<Polled> polled, Instant now);
   Instant next_timeout() const;
   static constexpr std::size_t kMostHeldFrames = gateway::kMostHeldFrames;
-  // Frames that the caller keeps now, at most kMostHeldFrames.
+  // Number of frames that the caller keeps now, at most kMostHeldFrames.
   std::size_t held_frames() const;
-  // Where the caller keeps the frame that was last answered with kQueued. The slot is below
-  // kMostHeldFrames, and free.
+  // The slot in which the caller must keep the frame that was last answered with kQueued. The slot
+  // is below kMostHeldFrames, and free.
   std::size_t held_slot() const;
-  std::size_t max_frame_size() const;  // header and VLAN tags included, no FCS
+  std::size_t max_frame_size() const;  // including header and VLAN tags, without FCS
 
   // --- rates -----------------------------------------------------------------------------------
   using CapacityResult = gateway::CapacityResult;
@@ -109,27 +110,28 @@ class Gateway {
    public:
     explicit Rates(Engine& engine) : engine_(engine) {}
 
-    // The modem carries another rate from now on (adaptive coding and modulation). kSend: this
-    // gateway obeys at once. kReceive: the sessions announce it to the peers on the link, which
-    // obey. Zero: as configured, which is also the maximum, since memory was sized for it.
+    // From now on the modem carries another rate (adaptive coding and modulation). kSend: this
+    // gateway obeys at once. kReceive: the sessions announce the rate to the peers on the link,
+    // which obey. Zero: as configured. The configured rate is also the maximum, since memory was
+    // sized for it.
     CapacityResult set_capacity(std::string_view link, LinkWay way, BitRate capacity, Instant now);
-    // Limits what is sent to a peer, whatever its link carries. Limits below 1 kbit/s count as 1
-    // kbit/s; zero: no limit. False if no peer has that name.
+    // Limits the rate to a peer, whatever its link carries. Limits below 1 kbit/s count as 1
+    // kbit/s; zero: no limit. Returns false if no peer has that name.
     bool set_peer_rate(std::string_view peer, BitRate most, Instant now);
-    // The limits that set_capacity() has set for a link and set_peer_rate() for a peer. Zero if a
+    // The limits that set_capacity() has set for a link, and set_peer_rate() for a peer. Zero if a
     // limit does not differ from the configuration, or if there is no such link or peer.
     BitRate commanded_capacity(std::string_view link, LinkWay way) const;
     BitRate commanded_rate(std::string_view peer) const;
 
     // The rate that the link carries towards the peers, as far as it is known.
     BitRate link_rate(LinkId link) const;
-    // Length of the train with which a controller measures the link now. So many bytes may leave at
-    // once beyond link_rate().
+    // Length of the train with which a controller measures the link now. This many bytes may be
+    // sent at once in addition to link_rate().
     ByteCount link_train(LinkId link) const;
 
-    // write_demands() says how much this worker has sent and what waits. take_shares() says how
+    // write_demands() reports how much this worker has sent and what waits. take_shares() sets how
     // much it may send from now on (shares/division.h). A worker has the whole of each link until
-    // it is given shares, and always if it is alone.
+    // it gets shares, and always if it is alone.
     void write_demands(Demands& demands, Instant now) const;
     void take_shares(const Shares& shares, Instant now);
 
@@ -143,81 +145,86 @@ class Gateway {
   using ClassResult = gateway::ClassResult;
   ClassResult set_class(std::string_view name, const ClassChange& change, Instant now);
 
-  // Takes over the parts of a configuration that can change while flows go on: rules, classes,
+  // Applies the parts of a configuration that can change while flows go on: rules, classes,
   // limits.half_open, idle_timeout and half_close_timeout, stp.give_up_after, tcp, the keys of each
-  // peer, and bridged_queue and send_rate of each link. A send_rate may not exceed that of the
-  // start. The rest must be unchanged (config/checks/changes.h tells).
-  // `prepared` is what prepare() made of `next`. With many rules that takes long, and another
-  // thread may do it. The second form calls prepare() itself. Changes by set_rule() are undone.
+  // peer, and bridged_queue and send_rate of each link. A send_rate may not exceed the send_rate at
+  // the start. The rest must be unchanged (config/checks/changes.h checks that). `prepared`: the
+  // result of prepare(next), which takes long with many rules, and may be computed in another
+  // thread. The second form calls prepare() itself. Changes by set_rule() and set_class() are
+  // undone.
   void reconfigure(const config::Gateway& next, Instant now, const Prepared& prepared);
   void reconfigure(const config::Gateway& next, Instant now);
   static Prepared prepare(const config::Gateway& next);
 
   // Changes functions of a rule until the next reconfigure(). `rule` is its name or its number.
-  // `compress` also holds for present connections, the modes hold for new ones only.
+  // `compress` also applies to present connections, the modes only to new ones.
   enum class SetResult : std::uint8_t { kSet, kUnknownRule, kNotAccelerated, kContradiction };
   SetResult set_rule(std::string_view rule, const RuleChange& change);
   // The rule as it is in force; nullptr if no rule has that name or number.
   const config::Rule* rule(std::string_view name_or_number) const;
-  // The rule for a packet or a connection, and the reason. The engine finds out its peer.
+  // Returns the rule for a packet or a connection, and the reason. The engine sets the peer of
+  // `asked` itself.
   Explanation explain(const PolicyKey& asked, Instant now) const;
 
-  // Whether new flows are taken. The peers are informed, and bridge their new flows too. Present
-  // flows go on. A gateway that drains has no flow left when unfinished_flows() is 0.
+  // Sets whether new flows are accepted. The peers are informed, and bridge their new flows too.
+  // Present flows go on. A gateway that drains has no flow left when unfinished_flows() is 0.
   void set_admission(Admission admission, Instant now);
-  std::size_t unfinished_flows() const;  // without those in TIME-WAIT
+  std::size_t unfinished_flows() const;  // without flows in TIME-WAIT
 
   // Announces the stop to the peers with CLOSE, and resets all flows towards their hosts. Poll
-  // frames afterwards until none come.
+  // frames afterwards until there are none.
   void shut_down(Instant now);
   // After shut_down(): whether a CLOSE still waits for the link.
   bool has_final_segments() const;
 
-  // nullptr: no observer, no recorder.
+  // Set an observer and a recorder; nullptr: none.
   void observe_plain(PlainObserver* observer);
   void record_flows(FlowRecorder* recorder);
 
   const Counters& counters() const;
-  // Objects that the engine went over since its start: frames of packets, packets that reports
-  // settle, streams, flows, timers, entries of lists. No call of handle_*() or poll_*() goes over
-  // more than kMostVisited objects, or that for each of many frames, however many objects there
-  // are. The rest follows in the next calls, and next_timeout() asks for them at once.
+  // How many objects the engine has visited since its start: frames of packets, packets that
+  // reports settle, streams, flows, timers, entries of lists. No call of handle_*() or poll_*()
+  // visits more than kMostVisited objects, or that number for each of many frames, however many
+  // objects there are. The rest follows in the next calls, and next_timeout() demands these calls
+  // at once.
   static constexpr std::uint64_t kMostVisited = 2048;
   std::uint64_t visited() const;
-  // Work that the engine has done on octets besides, weighted (pep/base/work_budget.h). A call ends
-  // with the piece of work with which it exceeds WorkBudget::kOfACall. So it does at most
-  // kMostWorked, unless `compress_level` is above 9. The maximum includes copying a block that did
-  // not compress well. Calls at one instant count as one.
+  // The weighted work that the engine has done on octets, in addition to visits
+  // (pep/base/work_budget.h). A call ends with the piece of work with which it exceeds
+  // WorkBudget::kOfACall. So it does at most kMostWorked, unless `compress_level` is above 9. The
+  // maximum includes the copying of a block that did not compress well. Calls at the same instant
+  // count as one call.
   static constexpr Work kMostWorked = WorkBudget::kOfACall + compress::kMostEncodingWork +
                                       compress::kBeginningWork + compress::kProbingWork +
                                       compress::kBlockWork + copying_work(64 << 10);
   Work worked() const;
   Status status(Instant now) const;
-  // Lanes [first, first + count). The lanes of a peer follow each other.
+  // Lanes [first, first + count). The lanes of a peer are consecutive.
   std::vector<PeerSnapshot> peers(
       std::size_t first = 0, std::size_t count = std::numeric_limits<std::size_t>::max()) const;
   // In the order of the configuration.
   std::vector<LinkSnapshot> links() const;
-  // Rules [first, first + count) of the configuration. An entry for "no rule" follows the last one.
+  // Rules [first, first + count) of the configuration. An entry for "no rule" follows the last
+  // rule.
   std::vector<RuleSnapshot> rules(std::size_t first, std::size_t count) const;
   // In the order of the configuration, followed by the two classes without a configured name.
   std::vector<ClassSnapshot> classes() const;
-  // How long things take: the compression of a block, each flow until it is complete, and in each
-  // class the wait for the link.
+  // How long things take: the compression of a block, each flow until it is complete, and the wait
+  // for the link in each class.
   std::vector<HistogramSnapshot> histograms() const;
   // The latest connections from the LAN that were bridged instead of relayed, newest first.
   static constexpr std::size_t kMostBridged = 100;
   std::vector<BridgedSnapshot> bridged(Instant now) const;
-  // Flows [first, first + count) in table order.
+  // Flows [first, first + count) in the order of the table.
   std::vector<FlowSnapshot> flows(std::size_t first, std::size_t count, Instant now) const;
-  // The flow of that number; nullopt if it does not exist, or no longer.
+  // The flow with that number; nullopt if it does not exist, or no longer exists.
   std::optional<FlowSnapshot> flow(std::uint64_t id, Instant now) const;
   std::size_t flow_count() const;
 
   // --- to check the accounts -------------------------------------------------------------------
-  // O(flows and what they store). A build with checks audits itself at intervals.
-  // Counts memory, credit and flows anew. Returns the first count that differs from the account, in
-  // words.
+  // Both functions take O(flows and the bytes that they store). A build with checks calls audit()
+  // at intervals. audit() counts memory, credit and flows anew, and returns a text about the first
+  // account that differs from what was counted.
   std::optional<std::string> audit() const;
   ArenaUse arena_use() const;
 
@@ -226,8 +233,8 @@ class Gateway {
 
   void audit_at_intervals();
   struct Impl;
-  // Gives access to the engine, whose work for the frames before may be deferred (handle_frames()).
-  // Each function chooses: it needs that work to be done, or it leaves the work as it is.
+  // Gives access to the engine, which may have deferred work for earlier frames (handle_frames()).
+  // Each function of Gateway chooses: it has that work done first, or leaves it deferred.
   class Engine {
    public:
     explicit Engine(std::unique_ptr<Impl> impl);

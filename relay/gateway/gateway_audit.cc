@@ -10,13 +10,13 @@
 namespace satrelay::gateway {
 namespace {
 
-// Calls of the engine between two audits: several for each flow, since an audit looks at all flows.
-// So a checked build stays usable.
+// The number of engine calls between two audits: several for each flow, since an audit visits all
+// flows. So a build with checks stays usable.
 constexpr std::uint64_t kFewestCalls = 1024;
 constexpr std::uint64_t kCallsPerFlow = 4;
 
-// The parts of the arena: the bytes that the sessions of each peer store, the blocks that the parts
-// hold, and what is kept for them.
+// Audits the parts of the arena: the bytes that the sessions of each peer store, the blocks that
+// the parts hold, and the blocks that are kept for them.
 std::optional<std::string> audit_arena(const GatewayParts& parts) {
   IdVector<FarGatewayId, std::uint64_t> stored(parts.peers.size());
   for (const auto& lane : parts.lanes)
@@ -41,7 +41,7 @@ std::optional<std::string> audit_arena(const GatewayParts& parts) {
   return std::nullopt;
 }
 
-// The flows and bytes of each peer and of each host of the LAN.
+// Audits the flows and bytes of each peer and of each host of the LAN.
 std::optional<std::string> audit_quotas(const GatewayParts& parts) {
   const FlowQuotas& quotas = parts.flows.quotas();
   IdVector<FarGatewayId, std::uint64_t> of_peer(parts.peers.size()), waiting(parts.peers.size());

@@ -1,6 +1,7 @@
-// The steps of a frame through the gateway: in from the LAN and the WAN (input), past the flows
-// (bridging) or to the sessions (lanes), and out again (gateway_output.cc). They share
-// GatewayParts. gateway_snapshots.cc makes the reports, gateway_audit.cc checks the accounts.
+// The steps of a frame through the gateway: it arrives from the LAN or the WAN (input), is passed
+// on if it belongs to no flow (bridging) or reaches the sessions (lanes), and is sent
+// (gateway_output.cc). The steps share GatewayParts. gateway_snapshots.cc makes the reports, and
+// gateway_audit.cc checks the accounts.
 #pragma once
 
 #include <cstddef>
@@ -44,7 +45,7 @@ struct Gateway::Impl final : SessionPort {
   Polled poll_lan_beside_flows(MutableBytes out, Instant now);
   Polled marked(std::size_t size, MutableBytes out, Instant now) const;
   Instant next_own_frame() const;
-  // Writes at least one frame, if there is any. Returns how many.
+  // Writes at least one frame, if there is any. Returns the number of frames.
   std::size_t poll_wan(std::span<const MutableBytes> rooms, std::span<Polled> polled, Instant now);
   void count_drops();
 
@@ -60,7 +61,7 @@ struct Gateway::Impl final : SessionPort {
   WanInput wan_input;
   PlainPackets plain_packets;
   Instant last_call;
-  std::uint64_t calls = 0, next_audit = 0;  // of audit_at_intervals()
+  std::uint64_t calls = 0, next_audit = 0;  // counts of audit_at_intervals()
 };
 
 }  // namespace satrelay::gateway

@@ -1,4 +1,4 @@
-// Writes the frames that leave by each port, and says when to ask for them.
+// Writes the frames that are sent on each port, and says when to ask for them.
 #include <algorithm>
 
 #include "relay/gateway/frames/bare_segment.h"
@@ -82,8 +82,8 @@ void Gateway::Impl::count_drops() {
   parts.counters.add(Counter::kDroppedBridgedLate, drops.late);
 }
 
-// When the first of the gateway's own frames for the WAN finds room. Each of them has been taken
-// from its budget already.
+// When there is room for the first of the gateway's own frames for the WAN. Each of these frames
+// was already charged to its budget.
 Instant Gateway::Impl::next_own_frame() const {
   if (const std::size_t size = parts.wan.next_frame_size(); size > 0)
     return parts.uplink.next_own(size);
@@ -91,7 +91,7 @@ Instant Gateway::Impl::next_own_frame() const {
   return Instant::never();
 }
 
-// For a frame in a far host's name: gives it the DSCP and TTL of that host.
+// Gives a frame in a far host's name the DSCP and TTL of that host.
 Polled Gateway::Impl::marked(std::size_t size, MutableBytes out, Instant now) const {
   parts.common->far_marks.mark(out.first(size), now);
   return written(size);
@@ -100,7 +100,7 @@ Polled Gateway::Impl::marked(std::size_t size, MutableBytes out, Instant now) co
 Polled Gateway::Impl::poll_lan_beside_flows(MutableBytes out, Instant now) {
   if (std::size_t size = parts.orphans.poll_frame(out, now); size > 0)
     return marked(size, out, now);
-  // Cookies leave after the frames of flows, so a flood of SYNs gets only the room that flows
+  // Cookies are sent after the frames of flows, so a flood of SYNs gets only the room that flows
   // leave.
   if (std::size_t size = parts.door.poll_cookie(out); size > 0) return marked(size, out, now);
   if (std::size_t size = parts.lan.poll_frame(out, now); size > 0) return written(size);

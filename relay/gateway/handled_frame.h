@@ -10,26 +10,27 @@ namespace satrelay::gateway {
 
 struct Frame;  // frames/frame.h
 
-// The caller's next step with the frame that it passed to handle_frame().
+// The next step of the caller with the frame that it passed to handle_frame().
 enum class Verdict : std::uint8_t {
-  kConsumed,  // the engine has taken what it needs: free the frame
-  kBridge,    // send this very frame out of the other port
-  kQueued,    // keep this very frame in held_slot() until poll_frame() releases it
+  kConsumed,  // the engine needs the frame no longer: free the frame
+  kBridge,    // send this frame itself on the other port
+  kQueued,    // keep this frame itself in held_slot() until poll_frame() releases it
   kDrop,      // free the frame; a counter names the reason
 };
 
 // The caller's knowledge of a frame's TCP or UDP checksum. If a device reports anything but a
-// correct checksum, the caller passes kUnknown and the engine checks for itself.
+// correct checksum, the caller passes kUnknown and the engine checks the sum itself.
 enum class Checksum : std::uint8_t { kUnknown, kVerified };
 
 struct Arrived {
   ConstBytes bytes;
   Checksum checksum = Checksum::kUnknown;
-  // The result of look_at(), if the caller has called it. The engine may change it.
+  // The result of look_at(), if the caller has called it. The engine may change the result.
   Frame* seen = nullptr;
 };
 
-// The result for one frame of many. `slot` is where the caller keeps it, if kQueued.
+// The result for one of several frames. `slot`: if kQueued, the slot in which the caller must keep
+// the frame.
 struct Handled {
   Verdict verdict = Verdict::kConsumed;
   std::size_t slot = 0;

@@ -14,17 +14,17 @@ namespace satrelay::gateway {
 struct CommonKnowledge;  // addresses/common_knowledge.h
 
 struct Identity {
-  std::uint64_t boot_epoch = 0;      // wall clock at start, nanoseconds: larger at each start
+  std::uint64_t boot_epoch = 0;      // wall clock at the start in nanoseconds: larger at each start
   std::uint64_t secret[2] = {0, 0};  // random key for initial sequence numbers (RFC 6528)
   MacAddress wan_mac;                // source of frames that the gateway itself sends on the WAN
   Entropy* entropy = nullptr;        // for keys; needed if a peer's security is not `none`
   const Stopwatch* stopwatch = nullptr;  // measures compression; nullptr: not measured
-  // True if the LAN port can complete TCP checksums. The engine then leaves those of relayed data
-  // to the port (Polled::checksum_from).
+  // True if the LAN port can complete TCP checksums. The engine then leaves the checksums of
+  // relayed data to the port (Polled::checksum_from).
   bool lan_port_sums = false;
-  // Shared by all workers: knowledge of hosts. nullptr: this engine learns alone.
+  // Knowledge of hosts that all workers share. nullptr: this engine shares nothing.
   std::shared_ptr<CommonKnowledge> common = nullptr;
-  // Which of the `config.worker.count` workers runs this engine. Apart from `share`, the stopwatch
+  // Which of the `config.worker.count` workers runs this engine. Except for `share`, the stopwatch
   // and the entropy, all workers of a gateway have the same Identity.
   Share share = {};
 };

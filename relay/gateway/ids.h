@@ -1,8 +1,8 @@
-// The numbers of a gateway's parts. A number keeps its meaning as long as the gateway lives. Peers
-// and links are those of the configuration, in its order, and only a start reads another list of
-// them. If peers ever come and go while the gateway runs, a peer that goes takes its id with it: no
-// other peer gets that id, and no id moves. A new peer gets the next id. So a table by FarGatewayId
-// is an IdVector that only grows, and code may keep an id as long as it likes.
+// The ids of a gateway's parts. An id keeps its meaning as long as the gateway exists. Peers and
+// links are numbered in the order of the configuration, and another list of them is read only at a
+// start. If peers are ever added and removed at run time, the id of a removed peer must not be used
+// again, and no other id may change. A new peer gets the next id. So a table indexed by
+// FarGatewayId is an IdVector that only grows, and code may keep an id as long as it likes.
 #pragma once
 
 #include "pep/base/typed_id.h"
@@ -15,7 +15,7 @@ using FarGatewayId = TypedId<struct FarGatewayKind>;
 // A link of the configuration, and its carrier (uplink/carrier.h).
 using LinkId = TypedId<struct LinkKind>;
 
-// A session of this worker: one lane of one peer (steering/lane_addresses.h).
+// A session of this worker: one lane to one peer (steering/lane_addresses.h).
 using LaneId = TypedId<struct LaneKind>;
 
 }  // namespace satrelay::gateway

@@ -1,4 +1,4 @@
-// The gateway's reports about itself: values to print, copied at one instant.
+// The gateway's reports about itself: plain values, copied at one instant.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,8 @@ struct Status {
   Admission admission = Admission::kOpen;
   std::uint32_t flows = 0;
   std::uint32_t half_open = 0;
-  // Connections that are over but for late segments. They are not counted in `flows`.
+  // Connections in TIME-WAIT that only late segments still concern. They are not counted in
+  // `flows`.
   std::uint32_t time_wait = 0;
   std::uint64_t arena_bytes = 0;
   std::uint64_t arena_used = 0;
@@ -35,13 +36,13 @@ struct Status {
   tcp::Counters tcp;  // sum over all flows since the start
 };
 
-// Bytes of the arena's blocks, by what holds them.
+// How many bytes of the arena's blocks are held, by what they hold.
 struct ArenaUse {
-  std::uint64_t from_hosts = 0;  // received from hosts, not yet in a stream
-  std::uint64_t to_peers = 0;    // in streams, not yet at the peer
+  std::uint64_t from_hosts = 0;  // received from hosts, not yet written into a stream
+  std::uint64_t to_peers = 0;    // in streams, not yet acknowledged by the peer
   std::uint64_t from_peers = 0;  // received from peers, not yet passed to a host
   std::uint64_t to_hosts = 0;    // not yet acknowledged by a host
-  // Memory that each flow has for itself: parts of blocks, not counted in blocks().
+  // Memory that each flow has of its own: parts of blocks, which blocks() does not include.
   std::uint64_t reserves = 0;
   std::uint64_t blocks() const { return from_hosts + to_peers + from_peers + to_hosts; }
 };
@@ -50,23 +51,25 @@ struct PeerSnapshot {
   std::string name;
   std::uint8_t lane = 0;  // each lane has a snapshot of its own
   IpAddress address;
-  bool resolved = false;  // the next hop's MAC is known
+  bool resolved = false;  // the MAC of the next hop is known
   stp::PeerState state{};
   bool is_given_up = false;  // suspect for so long that its flows were reset
-  bool wrong_key = false;    // it seems to have another secret (Session::doubts_key())
-  Admission admission = Admission::kOpen;  // whether the peer takes new flows
+  bool wrong_key = false;    // the peer seems to have another secret (Session::doubts_key())
+  Admission admission = Admission::kOpen;  // whether the peer accepts new flows
   std::string link;
   bool encrypts = false;
   BitRate send_rate;
-  BitRate link_rate;  // of its link, as configured or found; zero: not known
+  BitRate link_rate;  // rate of its link, as configured or found; zero: not known
   bool finds_capacity = false;
-  // The operator's limit for the link or the peer, if that is below the configured rate; else zero.
+  // The operator's limit for the link or the peer, if it is below the configured rate; otherwise
+  // zero.
   BitRate commanded;
   std::string controller;
-  // The rate of the link to the peer, as the peer announces it; zero: it has announced none.
+  // The rate of the link to the peer, as the peer announces it; zero: not announced.
   BitRate announced;
   std::optional<stp::RateCut> last_cut;  // the last reduction of send_rate
-  // Empty while a value is only assumed. path_mtu: IP bytes that the path is known to carry.
+  // These values are empty until they are measured. path_mtu: IP bytes that the path is known to
+  // carry.
   std::optional<std::uint16_t> path_mtu;
   std::optional<Duration> rtt;
   std::optional<double> loss_ratio;
@@ -74,31 +77,31 @@ struct PeerSnapshot {
   std::uint64_t packets_in_flight = 0;
   std::uint64_t bytes_stored = 0;
   std::uint64_t flows = 0;          // in the table
-  std::uint64_t flows_refused = 0;  // new ones that found no room, so far
-  std::uint64_t arena_used = 0;     // bytes of the peer, shown with only one of its lanes
+  std::uint64_t flows_refused = 0;  // new flows for which there was no room, so far
+  std::uint64_t arena_used = 0;     // bytes of the peer's part; zero for all but one of its lanes
   std::size_t dictionaries = 0;     // dictionaries of classes that the peer has too
-  // True if the peer has said from which hosts it accepts connections, or never will.
+  // True if the peer has reported from which hosts it accepts connections, or never will.
   bool are_sources_known = false;
   stp::Counters counters;
 };
 
 struct LinkSnapshot {
   std::string name;
-  std::uint32_t peers = 0;  // peers that are reached over it
+  std::uint32_t peers = 0;  // peers that are reached over this link
   bool finds_capacity = false;
   struct Way {
     BitRate configured;  // the maximum, if a controller finds the capacity
-    BitRate commanded;   // by the operator, if below `configured`; else zero
-    // In force. `send`: the least of configured, commanded, announced and found. `receive`: the
-    // lesser of configured and commanded.
+    BitRate commanded;   // the operator's limit, if below `configured`; else zero
+    // The rate in force. `send`: the lowest of configured, commanded, announced and found.
+    // `receive`: the lower of configured and commanded.
     BitRate capacity;
   };
   Way send, receive;
-  std::uint64_t sent_bytes = 0;  // as the link counts them, with bridged frames
+  std::uint64_t sent_bytes = 0;  // as the link counts them, including bridged frames
 };
 
 struct RuleSnapshot {
-  std::uint32_t number = 0;  // as in the configuration, from 1; 0: no rule
+  std::uint32_t number = 0;  // position in the configuration, from 1; 0: no rule
   std::string name;
   config::Action action{};
   config::Compress compress{};
@@ -111,12 +114,12 @@ struct RuleSnapshot {
 
 struct ClassSnapshot {
   config::TrafficClass in_force;
-  bool is_changed = false;                       // the operator has changed the class since
+  bool is_changed = false;                       // the operator has changed the class since then
   std::optional<std::uint64_t> dictionary = {};  // its fingerprint; nullopt: none
   std::uint64_t held_frames = 0;                 // bridged frames that wait now
   std::uint64_t held_bytes = 0;
-  std::uint64_t waiting_bytes = 0;  // of hosts, waiting to be relayed
-  std::uint32_t hosts = 0;          // with something to send now
+  std::uint64_t waiting_bytes = 0;  // bytes of hosts that wait to be relayed
+  std::uint32_t hosts = 0;          // hosts with something to send now
   ClassUse use;
 };
 
@@ -127,15 +130,15 @@ struct BridgedSnapshot {
   IpAddress server;
   std::uint16_t server_port = 0;
   Counter reason{};
-  std::uint32_t rule = 0;  // the rule that matched it; 0: none
+  std::uint32_t rule = 0;  // number of the rule that matched it; 0: none
   std::string rule_name;
-  Duration age;            // since its latest SYN
-  std::uint32_t syns = 0;  // SYNs in a row, with no other connection's SYN between them
+  Duration age;            // time since its latest SYN
+  std::uint32_t syns = 0;  // consecutive SYNs, without another connection's SYN in between
 };
 
 struct HistogramSnapshot {
   const HistogramField* field;
-  std::string of;  // the value of the field's label; "" without a label
+  std::string of;  // value of the field's label; "" if there is no label
   Histogram values;
 };
 
@@ -152,28 +155,28 @@ struct FlowSnapshot {
   Duration idle;
   std::uint64_t bytes_from_lan = 0;  // plain bytes
   std::uint64_t bytes_to_lan = 0;
-  std::uint64_t lan_stored = 0;  // received from the host, not yet passed to STP
+  std::uint64_t lan_stored = 0;  // received from the host, not yet written into the stream
   std::uint64_t stp_unacknowledged = 0;
-  std::uint64_t stp_stored = 0;  // received from the peer, not yet passed to TCP
+  std::uint64_t stp_stored = 0;  // received from the peer, not yet passed to the host's TCP
   std::uint64_t lan_unacknowledged = 0;
   std::uint64_t lan_window = 0;     // advertised to the host
   std::uint64_t host_window = 0;    // advertised by the host
   std::optional<Duration> lan_rtt;  // nullopt until it is measured
   std::uint64_t lan_congestion_window = 0;
   std::uint16_t lan_segment_size = 0;  // towards the host
-  std::uint64_t bytes_encoded = 0;     // size of the bytes from the LAN in the stream
-  std::uint64_t stp_unsent = 0;        // in the stream, never sent yet
-  std::uint64_t stp_credit = 0;        // what the peer still allows
+  std::uint64_t bytes_encoded = 0;     // size of the bytes from the LAN as encoded in the stream
+  std::uint64_t stp_unsent = 0;        // in the stream, and not sent yet
+  std::uint64_t stp_credit = 0;        // bytes that the peer's flow control still allows
   std::uint64_t stp_in_order = 0;      // the part of stp_stored that can be passed to the host
-  std::optional<Duration> path_rtt;    // of the peer, as are the next two values
+  std::optional<Duration> path_rtt;    // of the peer, like the next two values
   std::optional<double> path_loss_ratio;
   BitRate path_rate;
-  std::uint32_t rule = 0;  // the rule of this gateway that matched it; 0: none
+  std::uint32_t rule = 0;  // number of this gateway's rule that matched it; 0: none
   std::string rule_name;
   config::Compress compress{};
   config::FlowModes modes;
   std::string traffic_class;  // "": none
-  // Fingerprint of the dictionary that compresses its bytes from the LAN now.
+  // Fingerprint of the dictionary with which its bytes from the LAN are compressed now.
   std::optional<std::uint64_t> dictionary;
   Wait wait_towards_peer{};
   Wait wait_towards_host{};

@@ -70,7 +70,7 @@ void add_to(Status& sum, const Status& more) {
 }
 
 void add_to(std::vector<PeerSnapshot>& sum, const std::vector<PeerSnapshot>& more) {
-  // The lanes of a peer follow each other, and both listings are in the same order.
+  // The lanes of a peer are consecutive, and both listings are in the same order.
   std::size_t at = 0;
   for (const PeerSnapshot& lane : more) {
     while (at < sum.size() && sum[at].name != lane.name) ++at;
@@ -94,8 +94,8 @@ void append_lanes(std::vector<PeerSnapshot>& peers, std::vector<PeerSnapshot> la
 
 void add_to(std::vector<LinkSnapshot>& sum, const std::vector<LinkSnapshot>& more) {
   for (std::size_t i = 0; i < std::min(sum.size(), more.size()); ++i) {
-    // One lane may already know a new capacity, announced or found, that the others do not know
-    // yet.
+    // One lane may already know a new capacity, announced or found, that the other lanes do not
+    // know yet.
     sum[i].send.capacity = std::max(sum[i].send.capacity, more[i].send.capacity);
     sum[i].sent_bytes += more[i].sent_bytes;
   }
@@ -108,7 +108,7 @@ void add_to(std::vector<RuleSnapshot>& sum, const std::vector<RuleSnapshot>& mor
 }
 
 void add_to(std::vector<HistogramSnapshot>& sum, const std::vector<HistogramSnapshot>& more) {
-  // A worker that has not taken over a reload yet has other classes.
+  // A worker that has not applied a reload yet has other classes.
   for (const HistogramSnapshot& one : more) {
     const auto same = std::ranges::find_if(sum, [&](const HistogramSnapshot& each) {
       return each.field == one.field && each.of == one.of;

@@ -1,5 +1,5 @@
-// Combines the reports of all engines of one gateway. Numbers are summed. For other values the
-// result is the one that an operator should see first.
+// Combines the reports of all engines of one gateway. Numbers are added up. For other values the
+// result is the value that an operator should see first.
 #pragma once
 
 #include <vector>
@@ -9,12 +9,12 @@
 namespace satrelay::gateway {
 
 void add_to(Status& sum, const Status& more);
-// Combines the lanes to one peer into one entry. Entries are in the order of the first lanes.
+// Combines the lanes to one peer into one entry. The entries are in the order of the first lanes.
 void add_to(std::vector<PeerSnapshot>& sum, const std::vector<PeerSnapshot>& more);
-// Appends the next lanes of one engine's listing. The lanes of a peer follow each other, and become
+// Appends the next lanes of one engine's listing. The lanes of a peer are consecutive, and become
 // one entry.
 void append_lanes(std::vector<PeerSnapshot>& peers, std::vector<PeerSnapshot> lanes);
-// Both have the same links, rules or classes, in the same order.
+// Both arguments have the same links, rules or classes, in the same order.
 void add_to(std::vector<LinkSnapshot>& sum, const std::vector<LinkSnapshot>& more);
 void add_to(std::vector<RuleSnapshot>& sum, const std::vector<RuleSnapshot>& more);
 void add_to(std::vector<HistogramSnapshot>& sum, const std::vector<HistogramSnapshot>& more);

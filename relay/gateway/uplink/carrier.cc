@@ -9,27 +9,28 @@
 namespace satrelay::gateway {
 namespace {
 
-// How much may leave at once. That bridges the gaps between two polls of a shared CPU, and is far
-// less than the 25 ms that the modem's queue is allowed.
+// How much may be sent at once. This bridges the gaps between two polls on a shared CPU, and is far
+// less than the 25 ms that the modem's queue may hold.
 constexpr Duration kBurst = Duration::milliseconds(4);
-// The same if several workers send. Their shares sum to more than the link while its queue is
-// empty, and so do their bursts. Larger shares make up for bytes that the workers' threads have not
-// sent in time.
+// The same if several workers send. While the link's queue is empty, their shares add up to more
+// than the link, and so do their bursts. Larger shares compensate for bytes that the workers'
+// threads have not sent in time.
 constexpr Duration kSharedBurst = Duration::microseconds(1'250);
 
-// So many bytes may wait, however slow the carrier is: a few long frames.
+// This many bytes may wait, however slow the carrier is: a few long frames.
 constexpr ByteCount kFewFrames = ByteCount(4 * (1'500 + config::kOverheadEthernet));
 // CoDel's target is a twentieth of its interval (RFC 8289 section 4.4). The interval is two seconds
-// by default, since a round trip over satellites takes one second, with the queue in it.
+// by default, since a round trip over satellites, including the queue, takes one second.
 constexpr std::int64_t kTargetsInInterval = 20;
-// The longest wait, in targets. A burst of one window a round trip finds room. A sender that
-// ignores drops does not make frames wait longer.
+// The longest wait, in targets. A burst of one window per round trip fits into this time. A sender
+// that ignores drops cannot make frames wait longer.
 constexpr std::int64_t kTargetsAtMost = 10;
 
-// A pacer without a rate would never open again.
+// A pacer without a rate would never allow a packet again.
 constexpr BitRate kLeastShare = BitRate::bits_per_second(8);
 
-// The rate by which reports are sized while the capacity of the carrier is not known.
+// The rate from which the rate of reports is computed while the capacity of the carrier is not
+// known.
 constexpr BitRate kLittle = BitRate::bits_per_second(1'000'000);
 
 }  // namespace
@@ -57,7 +58,7 @@ void Carrier::set_rate(BitRate rate, bool found, Instant now) {
   is_found_ = found;
   in_force_ = rate;
   const BitRate before = std::exchange(rate_, control::paced_rate(rate));
-  // A share stays the same part of the link until it is divided anew.
+  // Until the next division, a share stays the same part of the link.
   const std::uint64_t whole = before.to_bits_per_second();
   const std::uint64_t part = share_.is_taken ? pacer.rate().to_bits_per_second() : whole;
   pacer.set_rate(part == whole ? rate_ : rate_.scaled(part, whole), now);

@@ -1,5 +1,5 @@
 // A satellite carrier: its pacer, and the order of the traffic on it. Several peers may share a
-// carrier, and bridged frames are debited to it.
+// carrier, and bridged frames are charged to it.
 #pragma once
 
 #include <array>
@@ -23,12 +23,12 @@
 
 namespace satrelay::gateway {
 
-// The lowest capacity that an announcement or a command can set. A link stays usable with it.
+// The lowest capacity that an announcement or a command can set. It keeps a link usable.
 inline constexpr BitRate kLeastCapacity = BitRate::bits_per_second(1'000);
 
 struct Carrier {
-  // `sources`: sources of traffic, see ClassOrder. `most_hosts`: hosts that may wait for the
-  // carrier. `reports`: the rate that reports of all sessions may take together; zero:
+  // `sources`: number of sources of traffic, see ClassOrder. `most_hosts`: hosts that may wait for
+  // the carrier. `reports`: the rate that reports of all sessions together may use; zero:
   // config::kReportPercent. `workers`: workers that share the carrier.
   Carrier(const config::Link& link, std::size_t sources, std::size_t most_hosts,
           BitRate reports = {}, unsigned workers = 1);
@@ -39,25 +39,26 @@ struct Carrier {
     return way == LinkWay::kSend ? config.send_rate : config.receive_rate;
   }
 
-  // The operator's limit, if it is below the configured rate; else zero.
+  // The operator's limit, if it is below the configured rate; otherwise zero.
   BitRate commanded(LinkWay way) const {
     const BitRate capacity = way == LinkWay::kSend ? send_capacity : receive_capacity;
     return capacity == configured(way) ? BitRate() : capacity;
   }
 
-  // The modem carries another rate from now on. `found`: the rate was found or is known, and is not
-  // only an upper limit.
+  // From now on the modem carries another rate. `found`: the rate is known or was found, and is
+  // more than an upper limit.
   void set_rate(BitRate rate, bool found, Instant now);
-  // The share of one of several workers, from now on. Sizes that depend on the whole link do not
-  // change.
+  // Uses the share of one of several workers from now on. Sizes that depend on the whole link do
+  // not change.
   void take_share(const LinkShare& share, Instant now);
   const TakenShare& share() const { return share_; }
-  // Once the share has expired: the carrier has its part of the link until it takes another share.
+  // Call this when the share has expired: the carrier uses its fallback part of the link until it
+  // gets another share.
   void fall_back(Instant now);
   BitRate in_force() const { return in_force_; }  // rate of the link
-  // The part of it that is paced.
+  // The part of in_force() that is paced.
   BitRate rate() const { return rate_; }
-  // The part of it for reports.
+  // The part of in_force() for reports.
   BitRate report_rate() const;
   // How long bridged frames of a class may wait.
   HeldFrames::Terms held_terms(schedule::ClassId traffic_class) const;
@@ -71,7 +72,7 @@ struct Carrier {
   // The sources of traffic in a class (ClassOrder): the bridged frames, and each lane.
   static constexpr std::size_t kBridgedSource = 0;
   static constexpr std::size_t source_of(LaneId lane) { return lane.index() + 1; }
-  // The next sender: a class, and a source in it.
+  // The next sender: a class, and a source in that class.
   struct Choice {
     schedule::ClassId traffic_class = 0;
     std::size_t source = kBridgedSource;
@@ -82,21 +83,21 @@ struct Carrier {
     bool is_contested = false;  // both bridged frames and sessions wait in the class
     bool is_only_source = false;
   };
-  std::optional<Choice> choice;  // of the current poll
+  std::optional<Choice> choice;  // the choice of the current poll
   // The operator's limits, never above the configured rates.
   BitRate send_capacity;
   BitRate receive_capacity;
   LinkId id;
   bool has_peers = false;
-  LinkTerms terms;  // for the division among workers
-  // Bytes, as the link counts them.
+  LinkTerms terms;  // terms for the division among workers
+  // Bytes as the link counts them, in all classes and in each class.
   std::uint64_t sent = 0;
   std::array<std::uint64_t, schedule::kClasses> sent_of{};
 
  private:
   // The rate of the modem is known, or was found.
   bool is_found_;
-  unsigned workers_;  // of the gateway
+  unsigned workers_;  // number of the gateway's workers
   BitRate configured_reports_;
   BitRate in_force_;
   BitRate rate_;

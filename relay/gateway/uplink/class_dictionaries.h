@@ -1,5 +1,5 @@
-// The dictionaries of the classes, prepared for compression at the configured levels. That takes
-// milliseconds a level, so the data path's thread may leave it to another thread.
+// The dictionaries of the classes, prepared for compression at the configured levels. Preparation
+// takes milliseconds for each level, so the thread of the data path may leave it to another thread.
 #pragma once
 
 #include <functional>
@@ -19,8 +19,9 @@ class ClassDictionaries {
   using Levels = std::shared_ptr<const compress::DictionaryLevels>;
 
   ClassDictionaries() = default;  // no class has a dictionary
-  // Classes with the same content share one dictionary. Content that is no dictionary counts as
-  // none; the loader refuses such a file. `compress_level`: config::kAutoLevel for all levels.
+  // Classes with the same dictionary content share one dictionary. Content that is not a dictionary
+  // counts as none; the loader refuses such a file. `compress_level`: config::kAutoLevel for all
+  // levels.
   ClassDictionaries(const std::vector<config::TrafficClass>& classes, int compress_level);
 
   // nullptr: the class has no dictionary.

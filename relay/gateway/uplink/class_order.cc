@@ -11,15 +11,15 @@ namespace {
 using schedule::ClassId;
 using schedule::ClassSet;
 
-// How far a class may run ahead of its guaranteed rate, for a burst of speech, and ahead of its
+// How far a class may be ahead of its guaranteed rate, for a burst of speech, and ahead of its
 // maximum, for the gaps between two polls.
 constexpr Duration kGuaranteedBurst = Duration::milliseconds(20);
 constexpr Duration kMaximumBurst = Duration::milliseconds(4);
 
-// A pacer without a rate would never open again.
+// A pacer without a rate would never allow a packet again.
 constexpr BitRate kLeastPart = BitRate::bits_per_second(8);
 
-// Sizes are already as the carrier counts them.
+// The overhead is zero, since sizes are already as the carrier counts them.
 control::Pacer pacer(BitRate rate, Duration burst) {
   return {rate, control::LinkOverhead{0}, burst};
 }

@@ -1,10 +1,11 @@
 // Chooses the next class of traffic on a carrier and, within a class, the next source: the bridged
 // frames or the session of a peer.
 //
-// Classes with guaranteed rate left go first. The class that has waited longest for it precedes the
-// others (virtual clock: Zhang, SIGCOMM '90). The rest of the carrier is shared by weight, and is
-// not counted against a class's guarantee. The sources of a class share its turns in proportion to
-// the hosts that wait in them. A host of bridged frames is a source by itself (held_frames.h).
+// Classes that have not used up their guaranteed rate are first. Among these, the class that has
+// waited longest precedes the others (virtual clock: Zhang, SIGCOMM '90). The rest of the carrier
+// is shared by weight, and is not charged to a class's guarantee. The sources of a class share its
+// turns in proportion to the hosts that wait in them. Each host of bridged frames is a source by
+// itself (held_frames.h).
 #pragma once
 
 #include <algorithm>
@@ -28,41 +29,42 @@ namespace satrelay::gateway {
 class ClassOrder {
  public:
   // `rate`: rate of the carrier. All guaranteed rates together never exceed
-  // config::kMostGuaranteedPercent of it. If the carrier becomes slower than that, all shrink in
-  // proportion.
+  // config::kMostGuaranteedPercent of it. If the carrier becomes too slow for that, all guaranteed
+  // rates shrink in proportion.
   ClassOrder(BitRate rate, std::size_t sources);
 
   void set(const std::array<ClassRates, schedule::kClasses>& rates, Instant now);
   void set_rate(BitRate rate, Instant now);
-  // This worker's share, from now on. set() and set_rate() still give the values of the whole
+  // Uses this worker's share from now on. set() and set_rate() still set the values of the whole
   // carrier.
   void take_share(const LinkShare& share, Instant now);
-  // The share has expired: this worker has `part` of kWholeLink of all rates.
+  // The share has expired: this worker uses `part` of kWholeLink of all rates.
   void fall_back(std::uint32_t part, Instant now);
 
-  // The class that sends next, of `waiting`; nullopt if none may send now.
+  // The class of `waiting` that sends next; nullopt if none may send now.
   std::optional<schedule::ClassId> next(schedule::ClassSet waiting, Instant now) const;
-  // The classes that their maximum does not hold back.
+  // The classes that are below their maximum, or have none.
   schedule::ClassSet open(Instant now) const;
   bool has_maxima() const { return limited_ != 0; }
-  // When the first of `classes` is no longer held back. `classes` must not be empty.
+  // When the first of `classes` falls below its maximum. `classes` must not be empty.
   Instant opens_at(schedule::ClassSet classes) const;
-  // The rate that the class gets while all other classes with a weight wait too, by configuration
-  // or by this worker's share.
+  // The rate that the class gets while all other classes with a weight wait too, by the
+  // configuration or by this worker's share.
   BitRate expected_rate(schedule::ClassId id) const;
 
-  // The start tag of a source of the class: the smallest goes first.
+  // The start tag of a source of the class: the source with the smallest tag is next.
   std::uint64_t start(schedule::ClassId id, std::size_t source) const {
     return classes_[id].sources.start(source);
   }
-  // How far the source's start tag is ahead of the class's virtual time; 0: it is served at once
-  // (pep/schedule/fair_tags.h).
+  // How far the source's start tag is ahead of the class's virtual time; 0: the source is served at
+  // once (pep/schedule/fair_tags.h).
   std::uint64_t lead(schedule::ClassId id, std::size_t source) const {
     return classes_[id].sources.lead(source);
   }
-  // Call for all bytes that leave. `bytes`: as the carrier counts them. `booked`: bytes that are
-  // booked to the source (pep/schedule/host_share.h). `hosts`: hosts that wait in the source; 0
-  // counts as 1. Returns how far the virtual time of the class's sources has moved on.
+  // Call this for all bytes that are sent. `bytes`: the bytes as the carrier counts them. `booked`:
+  // the bytes that are charged to the source (pep/schedule/host_share.h). `hosts`: hosts that wait
+  // in the source; 0 counts as 1. Returns by how much the virtual time of the class's sources has
+  // advanced.
   std::uint64_t on_sent(schedule::ClassId id, std::size_t source, ByteCount bytes, ByteCount booked,
                         std::size_t hosts, Instant now) {
     Class& c = classes_[id];
@@ -71,16 +73,17 @@ class ClassOrder {
     book(c, id, bytes, now);
     return passed;
   }
-  // The same for a bridged frame. Its host keeps a tag of its own, which was `lead` ahead.
+  // The same for a bridged frame. The tag of its host is kept elsewhere, and was `lead` ahead.
   void on_bridged(schedule::ClassId id, std::uint64_t lead, ByteCount bytes, Instant now) {
     classes_[id].sources.pass(lead);
     book(classes_[id], id, bytes, now);
   }
 
-  // Bridged frames leave the connections of their class an eighth, however many hosts they seem to
-  // come from: any station can forge source addresses. bridged_may_have_turn(): whether a bridged
-  // frame may have the turn while both wait. Call on_bridged_beside_relayed() for bridged bytes
-  // that left while both waited, and on_relayed() for all relayed bytes.
+  // Bridged frames leave an eighth of a class to its relayed connections, however many hosts the
+  // frames seem to come from, since any station can forge source addresses.
+  // bridged_may_have_turn(): whether a bridged frame may have the turn while both wait. Call
+  // on_bridged_beside_relayed() for bridged bytes that were sent while both waited, and
+  // on_relayed() for all relayed bytes.
   bool bridged_may_have_turn(schedule::ClassId id) const {
     return classes_[id].bridged_share.preferred();
   }
@@ -92,12 +95,12 @@ class ClassOrder {
   }
 
  private:
-  // Bytes of their share that bridged frames may have left unused.
+  // How many unused bytes of their share bridged frames may use later.
   static constexpr std::size_t kShareBurst = 3'000;
   struct Class {
     ClassRates rates;
-    std::uint32_t weight = 0;  // from `rates`, or from the share
-    BitRate expected;          // from the share
+    std::uint32_t weight = 0;  // from `rates`, or from the worker's share
+    BitRate expected;          // from the worker's share
     std::optional<control::Pacer> guaranteed, maximum;
     schedule::FairTags sources{0};
     schedule::CappedShare bridged_share{kShareBurst};
@@ -112,7 +115,7 @@ class ClassOrder {
     }
   }
   void apply(Class& c, Instant now) const;
-  // At the present rate of the carrier.
+  // The guaranteed rate of the class at the present rate of the carrier.
   BitRate guaranteed(const Class& c) const;
 
   BitRate rate_;

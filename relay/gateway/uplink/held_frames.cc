@@ -9,28 +9,28 @@
 namespace satrelay::gateway {
 namespace {
 
-// Bytes that a host or a flow sends in its turn: a long frame.
+// The number of bytes that a host or a flow sends in its turn: a long frame.
 constexpr std::int64_t kQuantum = 1514;
 // How far a flow may be ahead of its clock before it takes turns. A host may be further ahead,
-// since frames of several of its flows may come together.
+// since frames of several of its flows may arrive together.
 constexpr std::int64_t kFlowAhead = 1514;
 constexpr std::uint64_t kHostAhead = 4 * 1514 * schedule::FairTags::kUnit;
-// CoDel's law drops no frame of a flow while at most so many bytes wait behind it.
+// CoDel's law drops no frame of a flow while at most this many bytes wait behind the frame.
 constexpr std::uint64_t kLong = 1514;
-// A class is crowded if it has at least so many frames for each free slot.
+// A class is crowded if it has at least this many frames for each free slot.
 constexpr std::uint64_t kCrowd = 2;
-// A call drops at most so many late frames, and looks at so many resting flows.
+// The most late frames that a call drops, and the most resting flows that it checks.
 constexpr int kMostDrops = 32;
 constexpr int kMostForgotten = 2;
 
-// Tags wrap, so only their differences count.
+// Tags wrap, so only their differences are meaningful.
 std::uint64_t ahead(std::uint64_t tag, std::uint64_t clock) {
   const auto difference = static_cast<std::int64_t>(tag - clock);
   return difference > 0 ? static_cast<std::uint64_t>(difference) : 0;
 }
 std::uint64_t furthest(std::uint64_t a, std::uint64_t b) { return b + ahead(a, b); }
 
-// A host has another node in each class, and a flow another one with each host.
+// A host has a separate node in each class, and a flow has a separate node with each host.
 std::uint64_t host_key(const HeldKey& key) {
   return schedule::in_class(key.traffic_class, key.host);
 }
@@ -51,7 +51,7 @@ HeldFrames::HeldFrames(std::size_t most_frames, std::size_t clocks)
   dropped_.reserve(most_frames);
 }
 
-// --- frames that come --------------------------------------------------------------------------
+// --- frames that arrive ------------------------------------------------------------------------
 
 std::optional<HeldFrames::Slot> HeldFrames::push(const HeldKey& key, std::uint16_t ip_bytes,
                                                  Instant now) {
@@ -123,9 +123,9 @@ HeldFrames::Flow& HeldFrames::flow_of(const HeldKey& key) {
   return *flow;
 }
 
-// The largest flow of the largest host gives way, which may be the flow or host of the new frame
-// itself. A host or flow does not give way if it would then have fewer frames than the new frame's
-// own host or flow.
+// Drops a frame of the largest flow of the largest host, which may be the flow or host of the new
+// frame itself. It drops no frame of another host or flow that would then have fewer frames than
+// the new frame's own host or flow.
 bool HeldFrames::make_room(const HeldKey& key) {
   const Class& c = classes_[key.traffic_class];
   Host* const newcomer = hosts_.find(host_key(key));
@@ -147,7 +147,7 @@ bool HeldFrames::make_room(const HeldKey& key) {
   return true;
 }
 
-// --- frames that leave -------------------------------------------------------------------------
+// --- frames that are sent ----------------------------------------------------------------------
 
 bool HeldFrames::goes_first(const Class& c) {
   return !c.first.empty() && (c.turns.empty() || c.first_share.preferred());
@@ -211,8 +211,8 @@ bool HeldFrames::is_late(Flow& flow, const Terms& terms, Instant now) const {
   return by_law || (waited > terms.most && class_of(*flow.host).bytes > terms.few.value());
 }
 
-// Debits the flow and its host. Also debits the share of flows and hosts that go first, if others
-// wait meanwhile.
+// Charges the bytes to the flow and its host. Also charges them to the share of flows and hosts
+// that go first, if others wait meanwhile.
 void HeldFrames::charge(Flow& flow, std::uint64_t bytes, bool host_goes_first) {
   Host& host = *flow.host;
   Class& c = class_of(host);
@@ -268,7 +268,7 @@ std::optional<HeldFrames::Dropped> HeldFrames::take_dropped() {
   return last;
 }
 
-// --- places of flows and hosts -----------------------------------------------------------------
+// --- queues of flows and hosts -----------------------------------------------------------------
 
 void HeldFrames::place(Flow& flow, Flow::Place place) {
   Host& host = *flow.host;
@@ -300,7 +300,7 @@ void HeldFrames::place(Flow& flow, Flow::Place place) {
   }
 }
 
-// Call after a frame of the flow has left its queue.
+// Call this after a frame of the flow has left its queue.
 void HeldFrames::settle(Flow& flow) {
   Host& host = *flow.host;
   Class& c = class_of(host);
@@ -317,9 +317,9 @@ void HeldFrames::settle(Flow& flow) {
   place(host);
 }
 
-// The host goes first if one of its flows does, and if it has had hardly more than its share. It
-// takes turns for its other flows, or if it does not go first. Its deficit is the same in both
-// places.
+// The host goes first if one of its flows does, and if the host has had hardly more than its share.
+// It takes turns if some of its flows take turns, or if it does not go first. Its deficit is the
+// same in both queues.
 void HeldFrames::place(Host& host) {
   using Turns = schedule::FairTurns<Host, &Host::hook>;
   Class& c = class_of(host);
@@ -336,8 +336,8 @@ void HeldFrames::place(Host& host) {
 
 // --- forgetting --------------------------------------------------------------------------------
 
-// Whether the flow's tag no longer matters. If its host is forgotten with it, neither must the
-// host's.
+// Whether the flow's tag no longer matters. If its host is forgotten together with the flow, the
+// host's tag must not matter either.
 bool HeldFrames::is_over(const Flow& flow) const {
   const Host& host = *flow.host;
   if (host.empty() && lead(host) == 0) return true;

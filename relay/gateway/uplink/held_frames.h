@@ -1,15 +1,15 @@
 // Bridged frames that wait for their turn on the carrier, by class, host and flow. The caller of
-// the engine keeps the frames themselves, each in the slot that is named here.
+// the engine keeps the frames themselves, each in the slot that this class assigns.
 //
-// Hosts share their class equally, and flows share their host. Each host and each flow has a tag,
-// as in start-time fair queueing (pep/schedule/fair_tags.h). The tag says how far it has been
+// Hosts share their class equally, and flows share their host equally. Each host and each flow has
+// a tag, as in start-time fair queueing (pep/schedule/fair_tags.h). The tag says how much it was
 // served, on the clock of its class or of its host. If the tag is behind that clock, or hardly
-// ahead of it, the host or flow sends less than its share. Its frames then go before the frames of
-// the others, which take turns (pep/schedule/fair_turns.h). A tag is kept until the clock has
-// passed it, so a pause gains nothing.
+// ahead of it, the host or flow sends less than its share. Its frames are then sent before the
+// frames of the others, which take turns (pep/schedule/fair_turns.h). A tag is kept until the clock
+// has passed it, so a pause gives no advantage.
 //
-// CoDel's law drops frames (pep/schedule/codel.h), for each flow by itself. While the frames of a
-// class crowd out others, the host with most frames in it loses one for each that comes.
+// CoDel's law drops frames (pep/schedule/codel.h), for each flow separately. While a class is
+// crowded, each new frame makes the host with the most frames in the class lose one.
 #pragma once
 
 #include <array>
@@ -30,7 +30,7 @@
 
 namespace satrelay::gateway {
 
-// `host` and `flow` are keyed hashes. Frames with the same hash share a turn.
+// `host` and `flow` are keyed hashes. Frames with equal hashes share a turn.
 struct HeldKey {
   schedule::ClassId traffic_class = 0;
   std::uint64_t host = 0;
@@ -44,7 +44,7 @@ class HeldFrames {
     Slot slot = 0;
     std::uint16_t ip_bytes = 0;
     Duration waited;
-    std::uint64_t lead = 0;  // as lead() was
+    std::uint64_t lead = 0;  // as lead() was before
   };
   enum class Cause : std::uint8_t { kCrowded, kLate };
   struct Dropped {
@@ -52,49 +52,52 @@ class HeldFrames {
     schedule::ClassId traffic_class = 0;
     Cause cause = Cause::kCrowded;
   };
-  // How long frames of a class may wait, and how many bytes the link adds to the IP bytes of each.
+  // How long frames of a class may wait, and how many bytes the link adds to the IP bytes of each
+  // frame.
   struct Terms {
     schedule::Codel::Terms law;
-    // The longest wait. It does not count while at most `few` bytes wait in the class.
+    // The longest wait. It does not apply while at most `few` bytes wait in the class.
     Duration most;
     ByteCount few;
     std::uint32_t overhead = 0;
   };
-  // Hosts that go first leave the other hosts of their class an eighth, as do flows in their host.
+  // Hosts that go first leave an eighth to the other hosts of their class, and flows that go first
+  // to the other flows of their host.
   static constexpr schedule::CappedShare::Permille kFirstShare = 875;
 
-  // Slots are 0 to most_frames - 1; there are at most 65534. `clocks`: the number of carriers that
-  // move the clocks on.
+  // Slots are numbered from 0 to most_frames - 1; there are at most 65534. `clocks`: the number of
+  // carriers that advance the clocks.
   explicit HeldFrames(std::size_t most_frames, std::size_t clocks = 1);
   HeldFrames(const HeldFrames&) = delete;
   HeldFrames& operator=(const HeldFrames&) = delete;
 
-  // Call before the first frame. `shares`: all queues in which the same hosts may wait; it must
-  // outlive this object.
+  // Call this before the first frame. `shares`: all queues in which the same hosts may wait; it
+  // must outlive this object.
   void share_with(schedule::HostShares& shares) { shares_ = &shares; }
 
-  // The slot for the frame; nullopt if there is no room.
+  // Returns the slot for the frame; nullopt if there is no room.
   std::optional<Slot> push(const HeldKey& key, std::uint16_t ip_bytes, Instant now);
-  // Takes the next frame of the class; nullopt if all that waited were late.
+  // Removes and returns the next frame of the class; nullopt if all waiting frames were late.
   std::optional<Frame> pop(schedule::ClassId traffic_class, const Terms& terms, Instant now);
-  // A frame that was dropped after push(). Its slot is free from now on.
+  // Returns a frame that was dropped after push(). Its slot is free from now on.
   std::optional<Dropped> take_dropped();
   bool any_dropped() const { return !dropped_.empty(); }
 
-  // --- beside other sources of the class, in units of FairTags::kUnit
-  // How far the host of the class's next frame is ahead of the clock; 0: it is served at once.
+  // --- together with other sources of the class, in units of FairTags::kUnit
+  // How far the host of the class's next frame is ahead of the clock; 0: the host is served at
+  // once.
   std::uint64_t lead(schedule::ClassId traffic_class) const;
-  // A carrier has served other sources of the class, and their virtual time has moved on by
+  // A carrier has served other sources of the class, so that their virtual time has advanced by
   // `units`.
   void pass(schedule::ClassId traffic_class, std::uint64_t units) {
     classes_[traffic_class].clock += units;
   }
-  // Nothing else waits, so the bytes that the class has sent so far count against none of its
+  // No other source waits, so the bytes that the class has sent so far are not charged to its
   // hosts.
   void forgive(schedule::ClassId traffic_class);
 
   schedule::ClassSet classes() const { return waiting_; }  // classes in which frames wait
-  // Includes dropped frames that were not taken yet.
+  // The count includes dropped frames that were not taken yet.
   std::size_t frames() const { return slots_.size() - free_.size(); }
   std::size_t frames(schedule::ClassId traffic_class) const {
     return classes_[traffic_class].frames;
@@ -106,10 +109,10 @@ class HeldFrames {
 
  private:
   static constexpr Slot kNoSlot = 0xFFFF;
-  // Bytes of its share that the preferred host or flow may have left unused.
+  // How many unused bytes of its share the preferred host or flow may use later.
   static constexpr std::size_t kFirstBurst = 3'000;
   struct Queued {
-    Slot next = kNoSlot;  // of the same flow
+    Slot next = kNoSlot;  // next frame of the same flow
     std::uint16_t ip_bytes = 0;
     Instant since;
   };
@@ -122,12 +125,12 @@ class HeldFrames {
     Slot first = kNoSlot, last = kNoSlot;
     std::uint32_t frames = 0;
     std::uint64_t bytes = 0;
-    std::uint64_t tag = 0;  // on the clock of its host, bytes
-    // In kFirst: bytes that it may still send first.
+    std::uint64_t tag = 0;  // in bytes, on the clock of its host
+    // In kFirst: how many bytes it may still send before the others.
     std::int64_t deficit = 0;
     bool is_fresh = true;
     Place place = Place::kRests;
-    ListHook<Flow> hook;  // of the list of its place
+    ListHook<Flow> hook;  // hook of the list that `place` names
     schedule::Codel codel;
     bool empty() const { return frames == 0; }
   };
@@ -135,22 +138,22 @@ class HeldFrames {
   struct Host {
     std::uint64_t key = 0;
     Host* chain = nullptr;
-    schedule::HostShare* share = nullptr;  // nullptr: the host waits in no other queue
+    schedule::HostShare* share = nullptr;  // nullptr: the host cannot wait in other queues
     schedule::ClassId traffic_class = 0;
     std::size_t frames = 0;
-    // Flows.
+    // Number of its flows.
     std::size_t known = 0;
-    // Flows that take turns.
+    // Number of its flows that take turns.
     std::size_t in_turns = 0;
     std::uint64_t tag = 0;  // on the clock of its class
-    // The clock of its flows, and their furthest tag.
+    // The clock of its flows, and the furthest tag of its flows.
     std::uint64_t clock = 0, latest = 0;
     std::int64_t deficit = 0;
     bool is_fresh = true;
     FlowList first;
     schedule::FairTurns<Flow, &Flow::hook> turns;
     schedule::CappedShare first_share{kFirstBurst};
-    // This flow had most frames of the host when it last got one.
+    // The flow that had the most frames of the host when it last got a frame.
     Flow* fattest = nullptr;
     ListHook<Host> hook, first_hook;
     bool empty() const { return frames == 0; }
@@ -158,7 +161,7 @@ class HeldFrames {
   struct Class {
     std::uint64_t bytes = 0;
     std::size_t frames = 0;
-    std::size_t hosts = 0;  // hosts with frames
+    std::size_t hosts = 0;  // number of hosts with frames
     std::uint64_t clock = 0, latest = 0;
     IntrusiveList<Host, &Host::first_hook> first;
     schedule::FairTurns<Host, &Host::hook> turns;
@@ -193,7 +196,7 @@ class HeldFrames {
   std::vector<Dropped> dropped_;
   KeyedPool<Host> hosts_;
   KeyedPool<Flow> flows_;
-  // Flows without frames. The first is the next to be looked at and perhaps forgotten.
+  // Flows without frames. The first flow is the next to be checked, and perhaps forgotten.
   FlowList resting_;
   std::array<Class, schedule::kClasses> classes_;
   schedule::ClassSet waiting_ = 0;

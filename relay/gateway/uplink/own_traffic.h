@@ -1,6 +1,6 @@
-// Budgets on a link for traffic besides streams and bridged frames: frames that the gateway itself
-// originates, and control frames of layer 2. They do not wait for a turn among the classes. Each
-// kind has a budget, so that no station that causes them takes more of the link.
+// Budgets on a link for traffic other than streams and bridged frames: frames that the gateway
+// itself originates, and control frames of layer 2. They do not wait for a turn among the classes.
+// Each kind has a budget, so that stations that cause such frames cannot use more of the link.
 #pragma once
 
 #include <algorithm>
@@ -14,37 +14,38 @@
 
 namespace satrelay::gateway {
 
-// Frames of the gateway, which other stations or timers cause.
+// Frames that the gateway originates because of other stations or timers.
 enum class OwnFrame : std::uint8_t {
   kEcho,              // a reply to a ping
   kNeighbour,         // an answer to ARP or a neighbour solicitation
-  kNeighbourRequest,  // caused by timers
+  kNeighbourRequest,  // a question of the gateway itself, caused by a timer
   kReset,             // RST
 };
 
-// Grants frames of the gateway before they are made.
+// Grants frames of the gateway before they are written.
 class OwnFrames {
  public:
   virtual ~OwnFrames() = default;
-  // Whether a frame of so many octets may leave. If so, it is taken from the budget. `known`: the
-  // frame is for the next hop, a peer or a host behind a peer.
+  // Whether a frame of `frame_size` octets may be sent. If so, it is charged to the budget.
+  // `known`: the frame is for the next hop, a peer or a host behind a peer.
   virtual bool take(OwnFrame kind, bool known, std::size_t frame_size, Instant now) = 0;
 };
 
 class OwnTraffic {
  public:
-  // `workers`: workers of the gateway, which share the link. Only the first worker answers pings
-  // and ARP and passes control frames, so those budgets are not divided. All others are.
+  // `workers`: the workers of the gateway, which share the link. Only the first worker answers
+  // pings and ARP and passes control frames, so those budgets are not divided. All other budgets
+  // are.
   explicit OwnTraffic(unsigned workers) : workers_(workers) {}
   OwnTraffic(const OwnTraffic&) = delete;
   OwnTraffic& operator=(const OwnTraffic&) = delete;
 
-  // The rate of the link, over all workers.
+  // The rate of the link, of all workers together.
   void set_rate(BitRate link, Instant now) {
     const BitRate tenth = link.scaled(1, 10);
     const BitRate hundredth = link.scaled(1, 100);
-    // On a slow link the six kinds together take less than the budget that they have in common,
-    // since HELLOs and CLOSEs do not wait for that budget.
+    // On a slow link the six kinds together get less than the budget that they share, since HELLOs
+    // and CLOSEs do not wait for that budget.
     const BitRate small = std::min(std::max(hundredth, kOneFrameASecond), tenth.scaled(1, 7));
     const auto part = [&](BitRate rate) { return rate.scaled(1, workers_); };
     control_.set_rate(std::min(std::max(hundredth, kLeastControl), tenth), now);
@@ -67,18 +68,19 @@ class OwnTraffic {
   void debit(OwnFrame kind, ByteCount accounted, Instant now) {
     frames_[index(kind)].debit(accounted, now);
   }
-  // Control frames of layer 2, from the LAN.
+  // Budget for control frames of layer 2 from the LAN.
   control::Budget& control() { return control_; }
-  // For sessions: HELLOs that they send unasked, answers to the peer's HELLOs, and CLOSE.
+  // Budgets for sessions: for HELLOs that they send unasked, for answers to the peer's HELLOs, and
+  // for CLOSE.
   control::Budget& hellos() { return hellos_; }
   control::Budget& hello_answers() { return hello_answers_; }
   control::Budget& closes() { return closes_; }
 
  private:
-  // A frame of 128 octets, with what Ethernet adds to it on the wire.
+  // Size of a frame of 128 octets, including the overhead of Ethernet on the wire.
   static constexpr ByteCount kSmallFrame = ByteCount(128 + 24);
   static constexpr ByteCount kTwoSmallFrames = kSmallFrame * 2;
-  // Four HELLOs: a handshake, once packets of the peer arrive.
+  // Size of four HELLOs: a handshake, once packets of the peer arrive.
   static constexpr ByteCount kHandshake = ByteCount(4 * 450);
   static constexpr BitRate kOneFrameASecond = BitRate::bits_per_second(kSmallFrame.value() * 8);
   static constexpr BitRate kLeastControl = BitRate::bits_per_second(16'000);
@@ -87,7 +89,7 @@ class OwnTraffic {
 
   unsigned workers_;
   control::Budget control_{kTwoSmallFrames};
-  // For all frames that the gateway originates.
+  // The budget for all frames that the gateway originates.
   control::Budget all_{kHandshake * 2};
   std::array<control::Budget, 4> frames_{
       control::Budget(kTwoSmallFrames, &all_), control::Budget(kTwoSmallFrames, &all_),

@@ -1,4 +1,4 @@
-// The result of a look for the next frame to send.
+// The result of a poll for the next frame to send.
 #pragma once
 
 #include <cstddef>
@@ -11,17 +11,17 @@ inline constexpr std::size_t kMostHeldFrames = 4096;
 
 struct Polled {
   enum class Kind : std::uint8_t {
-    kNothing,  // no frame to send now
-    kWritten,  // a frame of `size` bytes stands in `out`
-    kHeld,     // the frame that is kept in `slot` leaves by this port now
-    kDropped,  // the frame that is kept in `slot` was dropped: throw it away
+    kNothing,  // there is no frame to send now
+    kWritten,  // a frame of `size` bytes was written into `out`
+    kHeld,     // send the frame that is kept in `slot` on this port now
+    kDropped,  // free the frame that is kept in `slot`: it was dropped
   };
   Kind kind = Kind::kNothing;
   std::size_t size = 0;
   std::size_t slot = 0;
-  // kWritten: the port must complete the TCP checksum. It sums up the octets from here to the
-  // frame's end, and puts the result into the checksum field, which holds the sum of the
-  // pseudo-header. Zero: the checksum is complete.
+  // kWritten: the port must complete the TCP checksum. It computes the sum of the octets from this
+  // offset to the frame's end, and stores the result in the checksum field, which contains the sum
+  // of the pseudo-header. Zero: the checksum is complete.
   std::uint16_t checksum_from = 0;
 };
 

@@ -1,4 +1,4 @@
-// The way from a lane's session to the port. The uplink does not know it.
+// The way from a lane's session to the port, which the uplink uses through this interface.
 #pragma once
 
 #include <cstddef>
@@ -16,13 +16,14 @@ class SessionPort {
  public:
   struct Written {
     std::size_t count = 0;         // 0: the session has nothing to send
-    std::size_t frame_header = 0;  // bytes of headers before each packet
-    bool had_events = false;       // the session had events, which are handled now
+    std::size_t frame_header = 0;  // size in bytes of the headers before each packet
+    bool had_events = false;       // the session had events, which were handled
   };
   virtual ~SessionPort() = default;
   virtual bool is_reachable(LaneId lane) const = 0;
-  // Polls the lane's session and puts the headers before its packets. Each frame goes into one of
-  // `rooms`, and its packet is described in one of `packets`, which has as many places.
+  // Polls the lane's session and writes the headers before its packets. Each frame is written into
+  // one of `rooms`, and its packet is described in one of `packets`. At most as many packets are
+  // written as there are `rooms`; `packets` must have at least as many elements.
   virtual Written write_packets(LaneId lane, const schedule::Turn& turn,
                                 std::span<const MutableBytes> rooms,
                                 std::span<stp::PolledPacket> packets, Instant now) = 0;

@@ -1,4 +1,4 @@
-// The share that one of several workers has of a carrier, as it last took it.
+// The share of a carrier that one of several workers has, as it was last taken over.
 #pragma once
 
 #include <cstdint>
@@ -8,13 +8,13 @@
 namespace satrelay::gateway {
 
 struct TakenShare {
-  bool is_taken = false;  // a share was taken at some time: the carrier is shared
-  // True if the share is at least twice the one before: a session that waits for the pacer may send
-  // earlier.
+  bool is_taken = false;  // a share was taken over before: the carrier is shared
+  // True if the share is at least twice the previous one: a session that waits for the pacer may
+  // send earlier.
   bool has_risen = false;
   // When the share expires; never() if there is none, or if it has expired.
   Instant until = Instant::never();
-  std::uint32_t fallback = 0;  // part of kWholeLink
+  std::uint32_t fallback = 0;  // a part of kWholeLink
   std::uint64_t serial = 0;
 
   bool has_expired() const { return is_taken && until.is_never(); }

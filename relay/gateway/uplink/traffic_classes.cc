@@ -7,14 +7,16 @@ namespace satrelay::gateway {
 using schedule::ClassId;
 using schedule::ClassSet;
 
-// A reload may replace all classes: the old and the new ones together still find a number.
+// A reload may replace all classes, so there must be enough numbers for the old and the new classes
+// together.
 static_assert(2 * config::kMostClasses + 2 <= schedule::kClasses);
 
 TrafficClasses::TrafficClasses(const std::vector<config::TrafficClass>& configured,
                                const ClassDictionaries& dictionaries) {
   classes_[kRelayed].in_force.name = config::kRelayedName;
   classes_[kBridged].in_force.name = config::kBridgedName;
-  // It gets the bridged_share of each link. Beyond that it gets what the other classes leave.
+  // The class gets the bridged_share of each link. Beyond that it gets only what the other classes
+  // leave.
   classes_[kBridged].in_force.weight = 0;
   for (const ClassId id : {kRelayed, kBridged}) classes_[id].configured = classes_[id].in_force;
   replace(configured, dictionaries);
@@ -35,7 +37,7 @@ void TrafficClasses::replace(const std::vector<config::TrafficClass>& configured
   for (const config::TrafficClass& each : configured) {
     if (const auto id = find(each.name)) next |= schedule::class_bit(*id);
   }
-  // Frames may still wait in a removed class, so its number is not given to a new one now.
+  // Frames may still wait in a removed class, so its number is not given to a new class now.
   ClassSet free = ~(in_use_ | next);
   order_.clear();
   for (const config::TrafficClass& each : configured) {

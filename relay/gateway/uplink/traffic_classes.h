@@ -1,5 +1,5 @@
-// The classes of traffic of a gateway: their configuration, the operator's changes since, and
-// counts of their traffic. A class keeps its number over a reload.
+// The classes of traffic of a gateway: their configuration, the changes that the operator has made
+// since, and counts of their traffic. A class keeps its number over a reload.
 #pragma once
 
 #include <array>
@@ -20,24 +20,24 @@ namespace satrelay::gateway {
 struct TrafficClassState {
   config::TrafficClass in_force;
   config::TrafficClass configured;
-  // nullptr: none. Classes without a configured name have none.
+  // nullptr: none. Classes without a configured name have no dictionary.
   ClassDictionaries::Levels dictionary;
   ClassUse use;
   Histogram relayed_waits{kRelayedWait.bounds};
-  Histogram bridged_waits{kBridgedWait.bounds};  // of frames that had to wait
+  Histogram bridged_waits{kBridgedWait.bounds};  // only of frames that had to wait
 };
 
 class TrafficClasses {
  public:
-  // Traffic without a configured class.
+  // The classes of traffic without a configured class.
   static constexpr schedule::ClassId kRelayed = 0;
   static constexpr schedule::ClassId kBridged = 1;
 
   explicit TrafficClasses(const std::vector<config::TrafficClass>& configured,
                           const ClassDictionaries& dictionaries = {});
 
-  // A class that keeps its name keeps its number and its counts. All classes are as configured
-  // afterwards.
+  // A class that keeps its name keeps its number and its counts. Changes of the operator at run
+  // time are lost.
   void replace(const std::vector<config::TrafficClass>& configured,
                const ClassDictionaries& dictionaries = {});
 

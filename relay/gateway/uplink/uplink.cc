@@ -30,7 +30,7 @@ void Uplink::add_lane(std::span<const LinkId> links, stp::Session& session,
 
 Uplink::BridgeOutcome Uplink::admit(ClassId id, const Frame& frame, std::size_t ip_bytes,
                                     Instant now) {
-  // Fragments that came earlier leave first.
+  // Fragments that arrived earlier must be sent first.
   const bool must_wait = released_.any_to_send() && !frame.reassembled;
   const ClassId turn = turns_.turn_of(id);
   const bool is_first = !must_wait && (parts_.held.classes() & schedule::class_bit(turn)) == 0;
@@ -47,7 +47,7 @@ Uplink::BridgeOutcome Uplink::admit(ClassId id, const Frame& frame, std::size_t 
     ++parts_.classes[id].use.dropped_frames;
     return BridgeOutcome::kNoRoom;
   }
-  // Sessions wait in the class, too. So the frame is booked to its host, which may have had its
+  // Sessions wait in the class, too. So the frame is charged to its host, which may have had its
   // turns already.
   if (const auto way = is_first ? way_out(turn, now) : std::nullopt) {
     const auto held = parts_.held.pop(turn, turns_.held_terms(turn), now);
@@ -80,8 +80,8 @@ std::size_t Uplink::ip_bytes_of(std::size_t frame_size) {
   return frame_size - std::min(frame_size, wire::kEthernetHeaderSize);
 }
 
-// The gateway's own frames leave by links that have peers. It does not know which of several they
-// take.
+// The gateway's own frames are sent on links that have peers. If there are several such links, the
+// gateway does not know which one the frames take.
 bool Uplink::speaks_on(const Carrier& carrier) const {
   return carrier.has_peers || parts_.lines.empty();
 }

@@ -1,10 +1,10 @@
-// Orders the frames that leave by the WAN port: first the control of sessions, then bytes of
-// streams and bridged frames, class by class. Each frame leaves when a carrier has room for it. The
-// uplink knows the carriers, the classes of traffic, the bridged frames that wait, and the session
-// of each lane.
+// Orders the frames that are sent on the WAN port: first the control packets of sessions, then
+// bytes of streams and bridged frames, class by class. Each frame is sent when a carrier has room
+// for it. The uplink has the carriers, the classes of traffic, the bridged frames that wait, and
+// the session of each lane.
 //
 // Call admit() for each bridged frame. poll() writes or releases the next frames, and next_turn()
-// says when to ask again.
+// says when to call poll() again.
 #pragma once
 
 #include <cstddef>
@@ -38,10 +38,10 @@ namespace satrelay::gateway {
 
 class Uplink final : public OwnFrames {
  public:
-  // The fate of a bridged frame.
+  // The result of admit() for a bridged frame.
   enum class BridgeOutcome : std::uint8_t {
-    kLeaves,  // at once, and is booked
-    kWaits,   // in held_slot()
+    kLeaves,  // it is sent at once, and was charged to a carrier
+    kWaits,   // it waits in held_slot()
     kNoRoom,
   };
 
@@ -51,46 +51,46 @@ class Uplink final : public OwnFrames {
 
   Carrier& carrier(LinkId link) { return *parts_.carriers[link]; }
   const Carriers& carriers() const { return parts_.carriers; }
-  // Call in the order of the lanes. `links`: the links that carry the lane, which is exactly one
-  // today. `datagram_overhead`: IP and UDP headers. `lanes`: lanes to the peer, of all workers.
-  // `links` and `session` must outlive the uplink's last poll.
+  // Call this for each lane, in the order of the lanes. `links`: the links that carry the lane,
+  // which is exactly one today. `datagram_overhead`: size of IP and UDP headers. `lanes`: lanes to
+  // the peer, of all workers. `links` and `session` must outlive the uplink's last poll.
   void add_lane(std::span<const LinkId> links, stp::Session& session,
                 std::uint16_t datagram_overhead, unsigned lanes = 1);
 
-  // The lanes that may have something to send. Only these are asked.
+  // The lanes that may have something to send. Only these lanes are polled.
   ReadySet<LaneId>& ready_set() { return parts_.ready_set; }
   const ReadySet<LaneId>& ready_set() const { return parts_.ready_set; }
 
   // --- bridged frames --------------------------------------------------------------------------
   BridgeOutcome admit(schedule::ClassId id, const Frame& frame, std::size_t ip_bytes, Instant now);
-  // Bridged frames that had to wait and were dropped, since the last call.
+  // How many bridged frames had to wait and were dropped, since the last call.
   struct Drops {
-    std::uint64_t crowded = 0;  // gave way to other frames
-    std::uint64_t late = 0;     // had waited too long
+    std::uint64_t crowded = 0;  // dropped for other frames
+    std::uint64_t late = 0;     // dropped since they had waited too long
   };
   Drops take_drops() { return std::exchange(drops_, {}); }
-  // For a control frame of layer 2. True if it leaves at once, before all frames that wait; it is
-  // booked then.
+  // For a control frame of layer 2. Returns true if the frame is sent at once, before all frames
+  // that wait; it is charged to a carrier then.
   bool pass_control(std::size_t ip_bytes, Instant now);
-  std::size_t held_slot() const { return held_slot_; }  // of the last frame that had to wait
+  std::size_t held_slot() const { return held_slot_; }  // slot of the last frame that had to wait
   const HeldFrames& held() const { return parts_.held; }
 
   // --- frames of the gateway itself -------------------------------------------------------------
   bool take(OwnFrame kind, bool known, std::size_t frame_size, Instant now) override;
-  // When a frame of so many octets that take() has granted may leave, before all frames that wait.
-  // book_own() books it as it leaves.
+  // next_own(): when a frame of `frame_size` octets that take() has granted may be sent, before all
+  // frames that wait. book_own() charges the frame to a carrier when it is sent.
   Instant next_own(std::size_t frame_size) const;
   void book_own(std::size_t frame_size, Instant now);
 
   // --- output ----------------------------------------------------------------------------------
-  // Writes or releases the next frames. Returns how many: several, if they are packets of a lane
-  // that keeps its turn. Each is in one of `rooms`, of which there is at least one, and `polled`
-  // has as many places. A frame that is not written comes alone.
+  // Writes or releases the next frames. Returns their number: several only if they are packets of a
+  // lane that keeps its turn. Each frame is in one of `rooms`, of which there is at least one, and
+  // `polled` has as many elements. A frame that is not written is returned alone.
   std::size_t poll(std::span<const MutableBytes> rooms, std::span<Polled> polled, Instant now);
-  // When a frame or stream that waits in a class may be able to leave.
+  // When a frame or stream that waits in a class may be sent.
   Instant next_turn(Instant now) const;
 
-  // --- units that the gateway uses by themselves -------------------------------------------------
+  // --- units that the gateway calls directly -----------------------------------------------------
   LaneRates& rates() { return rates_; }
   const LaneRates& rates() const { return rates_; }
   WorkerShares& shares() { return shares_; }
@@ -99,13 +99,13 @@ class Uplink final : public OwnFrames {
   const ClassTurns& turns() const { return turns_; }
   TrafficClasses& classes() { return parts_.classes; }
   const TrafficClasses& classes() const { return parts_.classes; }
-  // Takes over the settings of links and classes that can change at run time.
+  // Applies the settings of links and classes that can change at run time.
   void reconfigure(const config::Gateway& next, const ClassDictionaries& dictionaries, Instant now);
 
  private:
   using Choice = Carrier::Choice;
 
-  // (uplink_turns.cc)
+  // in uplink_turns.cc:
   std::optional<Choice> choose(const Carrier& carrier, schedule::ClassSet bridged,
                                Instant now) const;
   std::optional<Choice> bridged_turn(Instant now) const;
@@ -133,14 +133,14 @@ class Uplink final : public OwnFrames {
   ReleasedFragments& released_;
   SessionPort& port_;
   UplinkParts parts_;
-  // The units, in the order in which they use each other: each one uses only earlier ones.
+  // The units in the order of their use: each unit uses only units above it.
   ClassTurns turns_{parts_};
   WorkerShares shares_;
   LaneRates rates_{parts_, turns_, shares_};
   std::size_t held_slot_ = 0;
   Drops drops_;
   bool sessions_first_ = false;
-  // The lane that is asked first.
+  // The lane that is polled first.
   LaneId next_lane_;
 };
 

@@ -20,7 +20,7 @@ constexpr std::size_t kPacketsAtOnce = 32;
 std::optional<Uplink::Choice> Uplink::choose(const Carrier& carrier, ClassSet bridged,
                                              Instant now) const {
   if (!carrier.pacer.can_send(now)) {
-    // Only a train may go on now, since trains run ahead of the carrier.
+    // Only a train may continue now, since trains may run ahead of the carrier.
     if (!carrier.config.finds_capacity()) return std::nullopt;
     bridged = 0;
   }
@@ -66,8 +66,8 @@ std::optional<Uplink::Choice> Uplink::choose(const Carrier& carrier, ClassSet br
   return best;
 }
 
-// No other source has anything to send, and all that this lane sends is of one class. So the lane
-// keeps its turn until an event.
+// Whether no other source has anything to send, and all bytes of this lane are of one class. Then
+// the lane keeps its turn until an event.
 bool Uplink::is_lone(LaneId lane) const {
   if (parts_.carriers.size() > 1 || parts_.held.classes() != 0) return false;
   const Carrier& carrier = *parts_.carriers.front();
@@ -89,7 +89,7 @@ std::size_t Uplink::poll(std::span<const MutableBytes> rooms, std::span<Polled> 
   // If no carrier has room, little could be sent. So no source uses up its turn.
   const bool has_room = std::ranges::any_of(
       parts_.carriers, [&](const auto& carrier) { return carrier->pacer.can_send(now); });
-  // Control of a session waits for at most one bridged frame.
+  // Control packets of a session wait for at most one bridged frame.
   if (!sessions_first_ && has_room) {
     sessions_first_ = true;
     if (const auto turn = bridged_turn(now)) return alone(release_held(*turn, rooms.front(), now));
@@ -100,7 +100,7 @@ std::size_t Uplink::poll(std::span<const MutableBytes> rooms, std::span<Polled> 
                      .value_or(parts_.ready_set.from(LaneId()).value_or(LaneId()));
   }
   bool session_has_turn = choose_all(now);
-  // A session that has the turn may find nothing to send.
+  // A session that has the turn may have nothing to send.
   for (std::size_t attempt = 0; attempt <= parts_.lines.size(); ++attempt) {
     if (const std::size_t count = poll_lanes(rooms, polled, now); count > 0) return count;
     if (!session_has_turn) break;
@@ -111,7 +111,7 @@ std::size_t Uplink::poll(std::span<const MutableBytes> rooms, std::span<Polled> 
   return 0;
 }
 
-// The choice by which a held frame may leave, on any carrier.
+// Returns the choice by which a held frame may be sent, on any carrier.
 std::optional<Uplink::Choice> Uplink::bridged_turn(Instant now) const {
   if (parts_.held.classes() == 0) return std::nullopt;
   for (const auto& carrier : parts_.carriers) {
@@ -121,7 +121,7 @@ std::optional<Uplink::Choice> Uplink::bridged_turn(Instant now) const {
   return std::nullopt;
 }
 
-// Chooses on each carrier. True if a session has the turn on any of them.
+// Chooses on each carrier. Returns true if a session has the turn on any of them.
 bool Uplink::choose_all(Instant now) {
   bool any = false;
   for (const auto& carrier : parts_.carriers) {
@@ -131,12 +131,12 @@ bool Uplink::choose_all(Instant now) {
   return any;
 }
 
-// Asking each of many lanes before every packet would take too long.
+// Polling each of many lanes before every packet would take too long.
 std::size_t Uplink::poll_lanes(std::span<const MutableBytes> rooms, std::span<Polled> polled,
                                Instant now) {
   if (!parts_.ready_set.from(LaneId())) return 0;
-  // One session is asked in turn, so that its control waits for at most one packet of each other
-  // session.
+  // One session is polled in turn, so that its control packets wait for at most one packet of each
+  // other session.
   std::size_t count = poll_lane(next_lane_, rooms, polled, now);
   if (count > 0) return count;
   for (const auto& carrier : parts_.carriers) {
@@ -153,7 +153,8 @@ std::size_t Uplink::poll_lanes(std::span<const MutableBytes> rooms, std::span<Po
   return count;
 }
 
-// Lets the lane send one packet. A lone lane may send all that it has, without a new choice.
+// Lets the lane send one packet. A lone lane may send all packets that it has, without a new
+// choice.
 std::size_t Uplink::poll_lane(LaneId lane, std::span<const MutableBytes> rooms,
                               std::span<Polled> polled, Instant now) {
   rates_.follow(lane, now);
@@ -182,8 +183,8 @@ std::size_t Uplink::poll_lane(LaneId lane, std::span<const MutableBytes> rooms,
   return count;
 }
 
-// Debits each packet to the classes that have bytes in it, and its headers to the first of these.
-// Control of the session takes no class's turn.
+// Charges each packet to the classes that have bytes in it, and its headers to the first of these
+// classes. Control packets of the session use no class's turn.
 void Uplink::debit(LaneId lane, std::span<const stp::PolledPacket> packets, Instant now) {
   Line& line = parts_.lines[lane];
   Carrier& carrier = line.carrier;
@@ -209,9 +210,9 @@ void Uplink::debit(LaneId lane, std::span<const stp::PolledPacket> packets, Inst
   }
 }
 
-// Debits a frame to all carriers that it may have taken: the carriers with room, or else the
-// carriers with room for urgent packets, or else all. A slow carrier without room is spared.
-// Otherwise the traffic of faster carriers would book it out.
+// Charges a frame to all carriers that it may have taken: the carriers with room, or else the
+// carriers with room for urgent packets, or else all carriers. A slow carrier without room is
+// spared. Otherwise the traffic of faster carriers would use up its rate.
 template <typename Takes, typename Book>
 void Uplink::book(std::size_t ip_bytes, Instant now, Takes&& takes, Book&& book_at) {
   const auto has_room = [&](const auto& carrier) {
@@ -248,7 +249,7 @@ void Uplink::debit_bridged(const Choice& turn, std::uint64_t lead, std::size_t i
   use.bridged_bytes += accounted.value();
 }
 
-// The frame is of no class.
+// The frame belongs to no class.
 void Uplink::book_own(std::size_t frame_size, Instant now) {
   const auto speaks = [this](const Carrier& carrier) { return speaks_on(carrier); };
   book(ip_bytes_of(frame_size), now, speaks, [](Carrier&, ByteCount) {});
@@ -267,7 +268,7 @@ Polled Uplink::release_held(const Choice& turn, MutableBytes out, Instant now) {
   return {.kind = Polled::Kind::kHeld, .slot = frame->slot};
 }
 
-// The next dropped frame that the caller must throw away.
+// Returns the next dropped frame that the caller must free.
 Polled Uplink::give_up_dropped() {
   while (const auto dropped = parts_.held.take_dropped()) {
     ++parts_.classes[turns_.counted_as(dropped->traffic_class)].use.dropped_frames;
@@ -280,9 +281,9 @@ Polled Uplink::give_up_dropped() {
   return {};
 }
 
-// The choice by which a bridged frame leaves at once, if no other bridged frame of its class waits.
-// The modem decides which carrier the frame takes. So with several carriers it leaves if any of
-// them has room.
+// Returns the choice by which a bridged frame is sent at once, if no other bridged frame of its
+// class waits. The modem decides which carrier the frame takes. So if there are several carriers,
+// the frame is sent if any of them has room.
 std::optional<Uplink::Choice> Uplink::way_out(ClassId turn, Instant now) const {
   for (const auto& carrier : parts_.carriers) {
     const auto choice = choose(*carrier, parts_.held.classes() | class_bit(turn), now);
@@ -295,7 +296,7 @@ Instant Uplink::next_turn(Instant now) const {
   if (parts_.held.any_dropped()) return now;
   Instant next = Instant::never();
   for (const auto& carrier : parts_.carriers) {
-    // Sessions report by themselves when their pacers open.
+    // sessions themselves report when their pacers open
     if (parts_.held.classes() == 0 && !carrier->classes.has_maxima()) continue;
     ClassSet streams = 0;
     parts_.ready_set.for_each([&](LaneId lane) {

@@ -42,7 +42,7 @@ class PresenceChecks {
   static constexpr std::size_t kMostAsked = 64;  // at the same time
   static constexpr unsigned kAskedPerSecond = 32;
 
-  // What counts as a proof that the host is here.
+  // The events that prove that the host is here.
   enum class Proof : std::uint8_t {
     kAnswer,    // the MAC in question answers the gateway for this address
     kAnything,  // an announcement of the address with any MAC, or any frame from that MAC

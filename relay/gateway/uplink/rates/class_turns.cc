@@ -12,7 +12,8 @@ namespace satrelay::gateway {
 using schedule::ClassId;
 using schedule::ClassSet;
 
-// The gateway does not know which of several links the frame takes.
+// If there are several links, the gateway does not know which link the frame takes, so it uses the
+// longest wait.
 HeldFrames::Terms ClassTurns::held_terms(ClassId turn) const {
   HeldFrames::Terms terms = parts_.carriers.front()->held_terms(turn);
   for (const auto& carrier : parts_.carriers) {
@@ -25,7 +26,7 @@ HeldFrames::Terms ClassTurns::held_terms(ClassId turn) const {
 void ClassTurns::apply(Instant now) {
   for (const auto& carrier : parts_.carriers) {
     std::array<ClassRates, schedule::kClasses> rates;
-    // Frames that still wait in a removed class must leave.
+    // Frames that still wait in a removed class must be sent.
     for (ClassSet gone = parts_.held.classes() & ~parts_.classes.in_use(); gone != 0;
          gone &= gone - 1) {
       rates[schedule::lowest_class(gone)].weight = 1;
@@ -36,7 +37,8 @@ void ClassTurns::apply(Instant now) {
     }
     ClassRates& bridged = rates[TrafficClasses::kBridged];
     bridged.guaranteed = config::bridged_guarantee(carrier->config, carrier->rate());
-    // Another link has a bridged_share. This link has none, and serves bridged frames as any class.
+    // Another link has a bridged_share, and this link has none: serve bridged frames like any other
+    // class.
     if (parts_.has_bridged_share && bridged.guaranteed.is_zero()) bridged.weight = 1;
     carrier->terms.classes = rates;
     carrier->terms.rate = carrier->rate();

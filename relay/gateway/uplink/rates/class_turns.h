@@ -1,5 +1,5 @@
-// The classes of traffic on the carriers: which class a frame takes its turn in, how fast each
-// class may be on each carrier, and what waits in a class.
+// The classes of traffic on the carriers: in which class a frame takes its turn, which rates each
+// class has on each carrier, and what waits in a class.
 #pragma once
 
 #include <cstddef>
@@ -19,14 +19,14 @@ class ClassTurns {
  public:
   explicit ClassTurns(UplinkParts& parts) : parts_(parts) {}
 
-  // Brings all carriers up to date with the classes, with the rates of the carriers, and with the
-  // classes that frames wait in.
+  // Updates all carriers after a change of the classes, of the rates of the carriers, or of the
+  // classes in which frames wait.
   void apply(Instant now);
   ClassResult set(std::string_view name, const ClassChange& change, Instant now);
 
-  // The class that a frame of class `id` takes its turn in.
+  // The class in which a frame of class `id` takes its turn.
   schedule::ClassId turn_of(schedule::ClassId id) const;
-  // The class that counts a bridged frame with that turn.
+  // The class in which a bridged frame with that turn is counted.
   schedule::ClassId counted_as(schedule::ClassId turn) const;
   HeldFrames::Terms held_terms(schedule::ClassId turn) const;
 

@@ -49,8 +49,9 @@ BitRate LaneRates::commanded(LaneId lane) const {
   return least < line.carrier.config.send_rate ? least : BitRate();
 }
 
-// A carrier with several receivers is as fast as the fastest of them. The other sessions are not
-// asked again: a peer may announce a new rate with each packet, and there may be a thousand peers.
+// A carrier with several receivers is as fast as the fastest receiver. The other sessions do not
+// apply their limits again here: a peer may announce a new rate with each packet, and there may be
+// a thousand peers.
 void LaneRates::apply_rate(Carrier& carrier, Instant now) {
   const bool finds = carrier.config.finds_capacity();
   BitRate most;
@@ -83,8 +84,7 @@ void LaneRates::apply_capacity(Carrier& carrier, Instant now) {
 void LaneRates::apply_capacity(LaneId lane, Instant now) {
   Line& line = parts_.lines[lane];
   parts_.ready_set.wake(lane);
-  // This session has had no capacity yet. The other sessions of the carrier may have had none
-  // either.
+  // This session has had no capacity yet, and so perhaps the other sessions of the carrier.
   if (line.capacity.is_zero()) return apply_capacity(line.carrier, now);
   line.apply_limits();
   apply_rate(line.carrier, now);

@@ -1,5 +1,6 @@
-// The rates of links and lanes: the limits of the operator, what the peers announce, and what the
-// sessions' controllers find. Brings sessions and carriers up to date when one of them changes.
+// The rates of links and lanes: the limits of the operator, the rates that peers announce, and the
+// rates that the sessions' controllers find. Updates sessions and carriers when one of these
+// changes.
 #pragma once
 
 #include <string_view>
@@ -20,23 +21,24 @@ namespace satrelay::gateway {
 
 class LaneRates {
  public:
-  // All arguments must outlive this.
+  // All arguments must outlive this object.
   LaneRates(UplinkParts& parts, ClassTurns& turns, WorkerShares& shares)
       : parts_(parts), turns_(turns), shares_(shares) {}
 
   CapacityResult set_capacity(std::string_view link, LinkWay way, BitRate capacity, Instant now);
-  // Zero: no limit.
+  // Limits the rate of the lane; zero: no limit.
   void set_most_rate(LaneId lane, BitRate most, Instant now);
   // The limits of set_capacity() and set_most_rate(). Zero: as configured, or no such link.
   BitRate commanded_capacity(std::string_view link, LinkWay way) const;
   BitRate most_rate(LaneId lane) const { return parts_.lines[lane].most_rate; }
-  // The rate that the operator allows on the lane, if it is below the configured rate; else zero.
+  // The rate that the operator allows on the lane, if it is below the configured rate; otherwise
+  // zero.
   BitRate commanded(LaneId lane) const;
   // The peer has announced another capacity.
   void handle_capacity(LaneId lane, Instant now) { apply_capacity(lane, now); }
-  // The lane's controller may have found that the link carries another rate.
+  // Updates the lane if its controller has found that the link carries another rate.
   void follow(LaneId lane, Instant now);
-  // Takes over the settings of links that can change at run time.
+  // Applies the settings of links that can change at run time.
   void reconfigure(const std::vector<config::Link>& links, Instant now);
 
   // The longest train of the link's sessions (control::RateController::train()).

@@ -5,7 +5,7 @@
 namespace satrelay::gateway {
 namespace {
 
-// The uplink follows a controller's rate if it has changed by more than one part in so many.
+// The uplink adopts the rate of a controller only if it has changed by more than 1/64 of the rate.
 constexpr std::uint64_t kNotable = 64;
 
 }  // namespace
@@ -28,11 +28,12 @@ void Line::apply_limits() {
   has_found = !session.path().found_capacity().is_zero();
 }
 
-// The rate that the carrier may use, by the session's controller, if that finds the capacity. Zero
-// if the controller has no estimate. All senders on the carrier share the margins of that rate: for
-// inexact measurement, for the modem's queue and for others' traffic. While the controller drains
-// its queue, the carrier may still use half of the found rate. A controller that has just begun
-// counts with its present rate, and the findings of other controllers do not limit it.
+// The rate that the carrier may use according to the session's controller, if the controller finds
+// the capacity. Zero if the controller has no estimate. All senders on the carrier share the
+// margins of that rate: for inexact measurement, for the modem's queue and for other traffic. While
+// the controller drains its queue, the carrier may still use half of the found rate. A controller
+// that has just begun counts with its present rate, and the findings of other controllers do not
+// limit it.
 BitRate Line::allowed_by_controller() const {
   if (session.peer_state() != stp::PeerState::kAlive) return {};
   const BitRate found = session.path().found_capacity();

@@ -1,4 +1,4 @@
-// One lane as the uplink knows it: its links, its session, and the limits of its rate.
+// One lane as the uplink uses it: its links, its session, and the limits of its rate.
 #pragma once
 
 #include <algorithm>
@@ -14,16 +14,16 @@ namespace satrelay::gateway {
 
 struct Line {
   std::span<const LinkId> links;
-  Carrier& carrier;  // of the first link: the session has its pacer
+  Carrier& carrier;  // of the first link; the session uses its pacer
   stp::Session& session;
   std::uint16_t datagram_overhead = 0;
-  unsigned lanes = 1;      // to its peer, of all workers
+  unsigned lanes = 1;      // lanes to its peer, of all workers
   BitRate most_rate = {};  // the operator's limit; zero: none
-  BitRate capacity = {};   // the least of all limits, as last applied
-  // `capacity` if it is below the carrier's; else zero.
+  BitRate capacity = {};   // the lowest of all limits, as last applied
+  // `capacity` if it is below the carrier's capacity; otherwise zero.
   BitRate limit = {};
   std::uint64_t sent = 0;  // bytes, as the carrier counts them
-  // By its controller, as last applied; zero: not known.
+  // The rate that its controller allows, as last applied; zero: not known.
   BitRate allowed = {};
   // Whether its controller has found the capacity, as last applied.
   bool has_found = false;
@@ -31,12 +31,12 @@ struct Line {
   bool uses(const Carrier& carrier_of_link) const {
     return std::ranges::find(links, carrier_of_link.id) != links.end();
   }
-  // Sets the capacity of the session: the least of the configured rate, the operator's limits for
+  // Sets the capacity of the session: the lowest of the configured rate, the operator's limits for
   // the link and for the peer, and the rate that the peer has announced. Also notes the rate that
   // the session's controller has found.
   void apply_limits();
-  // True if the session's controller has found that the link carries another rate than `allowed`.
-  // For carriers whose capacity is found.
+  // Whether the session's controller has found that the link carries another rate than `allowed`.
+  // Call this only for carriers that find their capacity.
   bool has_other_rate() const;
   // The rate without a share: each lane has an equal part of its peer's limit.
   BitRate fallback() const { return limit.scaled(1, lanes); }

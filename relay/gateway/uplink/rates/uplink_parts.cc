@@ -5,8 +5,8 @@
 namespace satrelay::gateway {
 namespace {
 
-// Hosts besides those of flows: the hosts of bridged frames, and one for streams that carry no
-// flow.
+// Number of hosts other than those of flows: the hosts of bridged frames, and one for streams that
+// carry no flow.
 constexpr std::size_t kMostHeldHosts = 2 * kMostHeldFrames + 1;
 
 }  // namespace
@@ -26,7 +26,7 @@ UplinkParts::UplinkParts(const config::Gateway& config, std::size_t lane_count)
   for (const LaneId lane : id_range(LaneId(), LaneId(lane_count))) {
     ready_set.rest(lane, Instant::never());
   }
-  // The gateway does not know which of several links a bridged frame takes.
+  // If there are several links, the gateway does not know which link a bridged frame takes.
   if (carriers.size() == 1) held.share_with(carriers.front()->host_shares);
 }
 

@@ -25,9 +25,9 @@ struct UplinkParts {
   TrafficClasses classes;
   Carriers carriers;
   IdVector<LaneId, Line> lines;
-  // The lanes that may have something to send. Only these are asked.
+  // The lanes that may have something to send. Only these lanes are polled.
   ReadySet<LaneId> ready_set;
-  // True if bridged frames without a class are a class of their own.
+  // True if bridged frames without a class form a class of their own.
   const bool has_bridged_share;
   HeldFrames held;
 };

@@ -15,7 +15,7 @@ void WorkerShares::write_demands(Demands& demands, Instant now) const {
             .booked = carrier.pacer.booked(now).value(),
             .reports = carrier.report_budget.debited(),
             .sent_of = carrier.sent_of};
-    // The gateway does not know which of several links the frames take.
+    // If there are several links, the gateway does not know which link the frames take.
     link.waiting = link.hungry = parts_.held.classes();
     for (ClassSet set = link.waiting; set != 0; set &= set - 1) {
       const ClassId waits = schedule::lowest_class(set);

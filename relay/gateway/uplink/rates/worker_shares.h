@@ -12,16 +12,16 @@ namespace satrelay::gateway {
 
 class WorkerShares {
  public:
-  // All arguments must outlive this.
+  // All arguments must outlive this object.
   WorkerShares(UplinkParts& parts, const SessionPort& port) : parts_(parts), port_(port) {}
 
   void write_demands(Demands& demands, Instant now) const;
   void take(const Shares& shares, Instant now);
-  // Call before any other call at `now`: a share may have expired.
+  // Call this before any other call at `now`, since a share may have expired.
   void look(Instant now) {
     if (now >= until_) expire(now);
   }
-  // The carrier's share has expired: brings its lanes up to date with what they may send now.
+  // The carrier's share has expired: limits its lanes to what they may send now.
   void fall_back(Carrier& carrier, Instant now);
 
  private:
@@ -29,7 +29,7 @@ class WorkerShares {
 
   UplinkParts& parts_;
   const SessionPort& port_;
-  // The earliest end of a share.
+  // The earliest time at which a share expires.
   Instant until_ = Instant::never();
 };
 
