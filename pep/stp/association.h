@@ -1,9 +1,9 @@
-// All that was agreed with one epoch of the peer, and all that has happened since. A session has
-// one association at a time. It builds another for the next peer, or when the peer is gone, so
-// nothing is reset by hand.
+// The state that belongs to one boot epoch of the peer. A session has one association at a time.
+// When the peer is another, or gone, the session builds a new association, so no member has to be
+// reset.
 //
-// Packets of all paths have one sequence of numbers, which the ledger and the received packets
-// keep: a nonce consists of direction, lane and number, so no two paths may use the same number.
+// The packets of all paths have one sequence of numbers, which `ledger` and `received` keep. A
+// nonce consists of direction, lane and number, so two paths must not use the same number.
 #pragma once
 
 #include <utility>
@@ -17,16 +17,17 @@ namespace satrelay::stp {
 
 class Association {
  public:
-  // `unused`: a ledger in which no packet is recorded. `only`: its path.
+  // `unused` is a ledger without packets, and `only` is its path.
   Association(SentLedger unused, Path only) : ledger(std::move(unused)), path_(std::move(only)) {}
 
-  // A second path would be a member beside this one. Then SentPacket says by which path a packet
-  // has left, and the association chooses a path for each packet.
+  // A second path would be another member. Then SentPacket would say by which path a packet was
+  // sent, and the association would choose a path for each packet.
   Path& path() { return path_; }
   const Path& path() const { return path_; }
 
-  bool doubts_peer = false;  // a newcomer greets in its name, and it has not been heard since
-  AnnouncedCapacity peer_capacity;  // of the direction towards the peer
+  // A newcomer has sent HELLO in the peer's name, and the peer was not heard since.
+  bool doubts_peer = false;
+  AnnouncedCapacity peer_capacity;  // capacity of the direction to the peer
   SentLedger ledger;
   ReceivedPackets received;
 

@@ -1,4 +1,4 @@
-// The settings of a session. The parts of a session have their own, which are members here.
+// The settings of a session. Parts of a session have settings of their own, which are members here.
 #pragma once
 
 #include <cstdint>
@@ -18,50 +18,52 @@ namespace satrelay::stp {
 class HelloBudget;
 class SharedRepairs;
 
-// Sizes of UDP payloads.
+// Sizes of UDP payloads in bytes.
 struct DatagramConfig {
-  std::uint16_t size = 1472;  // the largest: `stp.mtu` less IP and UDP headers
-  std::uint16_t base = 1172;  // nearly any path carries it: 1200 IP bytes
-  std::uint16_t floor = 548;  // any path carries it: 576 IP bytes, with IPv6 1280
-  // Whether the path is known to carry `size`. If not, the session searches for the path MTU
-  // (docs/stp.md section 13).
+  std::uint16_t size = 1472;  // the largest datagram: `stp.mtu` less IP and UDP headers
+  std::uint16_t base = 1172;  // nearly any path carries this: 1200 IP bytes
+  std::uint16_t floor = 548;  // every IPv4 host accepts this: 576 IP bytes (with IPv6 1200)
+  // Whether the path is known to carry datagrams of `size`. If not, the session searches for the
+  // path MTU (docs/stp.md section 13).
   bool path_mtu_known = true;
-  std::uint16_t overhead = 28;  // size of IP and UDP headers, for the pacer
+  // IP and UDP headers in bytes, for the pacer and the budget of reports.
+  std::uint16_t overhead = 28;
 };
 
 struct HelloConfig {
   Duration interval = Duration::seconds(1);
-  HandshakeBudgets budgets = {};  // these outlive the session
-  // Limits what HELLOs cost all sessions that share it, by peer; nullptr: the session has a budget
-  // of its own. Outlives the session.
+  HandshakeBudgets budgets = {};  // must outlive the session
+  // Limits the cost of HELLOs, by peer, for all sessions that share it. nullptr: the session has a
+  // budget of its own. Must outlive the session.
   HelloBudget* shared = nullptr;
-  std::uint32_t peer = 0;  // number of the peer in that budget, the same for all its lanes
+  std::uint32_t peer = 0;  // number of the peer in `shared`, the same for all its lanes
 };
 
 struct RepairConfig {
   FecMode mode = FecMode::kAuto;
-  double prompt_share = 0;  // repair bytes for each byte of a prompt flow; 0: derived from the loss
-  // Limits what repairs cost all sessions that share it; nullptr: the session has a budget of its
-  // own. Outlives the session. Its owner renews the budget of a call.
+  // Repair bytes for each byte of a prompt flow; 0: calculated from the loss.
+  double prompt_share = 0;
+  // Limits the cost of repairs for all sessions that share it. nullptr: the session has a budget of
+  // its own. Must outlive the session. Its owner renews it before each call.
   SharedRepairs* shared = nullptr;
 };
 
 struct Config {
-  std::uint64_t boot_epoch = 0;  // larger at each start of this gateway (clock, nanoseconds)
+  std::uint64_t boot_epoch = 0;  // increases with each start of this gateway (clock in nanoseconds)
   std::uint8_t lane = 0;
-  std::uint8_t lane_count = 1;     // number of lanes to the peer, which must have the same number
-  bool opens_even_streams = true;  // true in exactly one of the two gateways
-  // Capabilities of the relay, which the session offers beside its own (kCapability...).
+  std::uint8_t lane_count = 1;     // number of lanes to the peer, the same at both ends
+  bool opens_even_streams = true;  // must be true in exactly one of the two gateways
+  // Capabilities of the relay, offered in addition to those of the session (kCapability...).
   std::uint32_t relay_capabilities = 0;
-  // nullopt: packets are neither encrypted nor safe from forgery.
+  // nullopt: packets are neither encrypted nor protected against forgery.
   std::optional<Security> security;
   HelloConfig hello;
   DatagramConfig datagram;
   StreamsConfig streams;
   RepairConfig repair;
-  // 64 bytes each, allocated once so many are in flight.
+  // The record of a packet takes 64 bytes. Memory grows with the packets in flight.
   std::uint32_t max_packets_in_flight = 1 << 21;
-  FeedbackClock::Config feedback;  // its maximum: at most one RTT once that is known
+  FeedbackClock::Config feedback;  // `maximum`: limited to one RTT, once the RTT is known
   ProbeTimer::Config probes;
   Duration initial_rtt = Duration::milliseconds(600);
 };

@@ -1,4 +1,4 @@
-// The counters of an STP session, from its start on.
+// The counters of an STP session since its start.
 #pragma once
 
 #include <array>

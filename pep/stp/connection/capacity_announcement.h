@@ -1,6 +1,6 @@
-// The capacity of a direction, as its receiver has announced it to its sender (RATE frames,
-// docs/stp.md section 5). Only the newest announcement counts. A lost one is sent again, like
-// credit. An older one that arrives late has no effect, because of its sequence number.
+// The capacity of a direction, as its receiver announces it to its sender (RATE frames, docs/stp.md
+// section 5). Only the newest announcement counts. A lost announcement is sent again, as credit is.
+// The sequence number keeps an older announcement that arrives late from having an effect.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace satrelay::stp {
 
-// The receiver's side of a direction. It announces the capacity.
+// The side of the direction's receiver, which announces the capacity.
 class CapacityAnnouncement {
  public:
   // Zero withdraws the announcement.
@@ -19,7 +19,7 @@ class CapacityAnnouncement {
     ++sequence_;
     due_ = true;
   }
-  // A new peer knows no capacity yet, so the present announcement is sent again.
+  // A new peer does not know the capacity, so the current announcement is sent again.
   void on_new_session() {
     due_ = !capacity_.is_zero();
     if (due_) ++sequence_;
@@ -39,10 +39,10 @@ class CapacityAnnouncement {
   bool due_ = false;
 };
 
-// The sender's side. It obeys the announcement.
+// The side of the direction's sender, which obeys the announcement.
 class AnnouncedCapacity {
  public:
-  // True if the capacity has changed.
+  // Returns true if the capacity has changed.
   bool accept(const RateFrame& frame) {
     if (frame.sequence <= sequence_) return false;
     sequence_ = frame.sequence;
@@ -50,7 +50,7 @@ class AnnouncedCapacity {
     capacity_ = frame.capacity;
     return changed;
   }
-  // Zero: the peer has announced nothing.
+  // Zero if the peer has announced none.
   BitRate capacity() const { return capacity_; }
 
  private:

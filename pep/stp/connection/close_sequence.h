@@ -1,5 +1,5 @@
-// CLOSE (docs/stp.md section 5). It is sent a few times, since each packet may be lost. It is sent
-// again if the peer still sends, since the peer has then missed them all.
+// The sending of CLOSE (docs/stp.md section 5). CLOSE is sent a few times, as each packet may be
+// lost. If the peer still sends afterwards, all of them were lost, and CLOSE is sent again.
 #pragma once
 
 #include <cstdint>
@@ -13,27 +13,27 @@ class CloseSequence {
  public:
   static constexpr int kPackets = 3;
 
-  // `next`: the number of the next packet. CLOSE takes it, so that the peer does not take CLOSE for
-  // an old packet. `tell`: whether there is a peer to send CLOSE to.
+  // Begins to send CLOSE. `next` is the number of the next packet. CLOSE uses this number, so that
+  // the peer does not consider CLOSE an old packet. `tell`: there is a peer that must get CLOSE.
   void begin(std::uint64_t next, bool tell) {
     said_ = true;
     has_peer_ = tell;
     number_ = next;
     left_ = tell ? kPackets : 0;
   }
-  // The session is closed: it sends only CLOSE, and handles no other packet.
+  // Whether the session is closed. It then sends only CLOSE, and handles no other packets.
   bool said() const { return said_; }
-  // The peer has sent a packet of the session although the session is closed.
+  // The peer has sent a packet of the closed session.
   void on_heard(Instant now) {
     if (!has_peer_ || left_ > 0 || now < last_ + ProbeTimer::kProbeInterval) return;
     left_ = 1;
     repeats_ = true;
   }
   bool due() const { return left_ > 0; }
-  // Whether the next CLOSE is a repeated one, to a peer that still sends.
+  // Whether the next CLOSE is a repetition for a peer that still sends.
   bool repeats() const { return repeats_; }
   std::uint64_t number() const { return number_; }
-  // CLOSE may leave now, as packet number(). It does not leave if its key is worn out.
+  // CLOSE may be sent now as packet number(). It is not sent if its key is worn out.
   void on_turn(Instant now) {
     --left_;
     last_ = now;

@@ -8,7 +8,7 @@ namespace satrelay::stp {
 
 namespace {
 
-// The counter of HELLOs with this mismatch.
+// The counter for HELLOs with this mismatch.
 std::uint64_t& mismatches(Counters& counters, Handshake::Outcome reason) {
   if (reason == Handshake::Outcome::kUnlikeSecurity) return counters.security_mismatch;
   if (reason == Handshake::Outcome::kUnlikeLanes) return counters.lanes_mismatch;
@@ -41,12 +41,12 @@ bool Connection::on_heard(Instant now) {
 }
 
 void Connection::promise(std::uint64_t lane_credit) {
-  // A credit that is sealed in an offer cannot be changed, so the next offer is a new one.
+  // The credit in an offer is encrypted and cannot be changed, so a new offer is needed.
   if (key_exchange_ && lane_credit != promised_) key_exchange_->withdraw_offer();
   promised_ = lane_credit;
 }
 
-// Each of the two objects has counted keys while it was the session's.
+// Add both, as each of the two objects has counted keys while it belonged to the session.
 void Connection::write_counts(Counters& counters) const {
   counters.hellos_delayed = turns_.delayed();
   counters.keys_in = protection_.keys_in() + newcomer_.keys_in();
@@ -62,11 +62,11 @@ void Connection::set_secrets(const crypto::Psk& psk, const std::optional<crypto:
   if (key_exchange_) key_exchange_->set_secrets(psk, other);
 }
 
-// CLOSE continues the packet numbers.
+// CLOSE continues the sequence of packet numbers.
 void Connection::close(std::uint64_t next) {
   close_sequence_.begin(next, connected());
   handshake_.end();
-  // No other peer is accepted any more. So no secret is needed, and no mismatch of secrets matters.
+  // No other peer is accepted any more, so neither secrets nor their mismatch matter.
   key_exchange_.reset();
   admission_.clear();
   turns_.stop_reading();
@@ -102,8 +102,8 @@ Connection::Heard Connection::hear_held_hello(const Situation& situation) {
   return hello ? hear(*hello, situation) : Heard{};
 }
 
-// Parses a packet with a correct checksum. nullopt if it is no HELLO of interest, and the packet is
-// counted.
+// Parses a packet with a correct checksum. If it is no usable HELLO, counts the packet and returns
+// nullopt.
 std::optional<ReceivedHello> Connection::parse(ConstBytes datagram, std::uint32_t number,
                                                bool may_begin) {
   ByteReader in(frames_of(datagram));
@@ -114,7 +114,7 @@ std::optional<ReceivedHello> Connection::parse(ConstBytes datagram, std::uint32_
     ++counters_.malformed;
     return std::nullopt;
   }
-  // The MAC covers only what stands before it, so it must be the last field.
+  // The MAC covers only the fields before it, so it must be the last field.
   if (in.remaining() > 0) hello.keys.has_mac = false;
   // Sessions have followed each other faster than their streams could be freed.
   if (!may_begin) {
@@ -128,21 +128,20 @@ std::optional<ReceivedHello> Connection::parse(ConstBytes datagram, std::uint32_
   return hello;
 }
 
-// In a session that encrypts: whether the HELLO is read now.
+// Whether the HELLO is read now, in a session that encrypts.
 bool Connection::is_admitted(const ReceivedHello& hello, Instant now) {
   if (hello.frame.epoch == epoch_) {  // it is our own HELLO, sent back
     ++counters_.stale_epoch;
     return false;
   }
-  // Any machine may have sent this HELLO. So the refusal is shown only while no peer has been
-  // heard.
+  // Any machine may have sent this HELLO. So it changes the state only if no peer has been heard.
   if (const auto mismatch = handshake_.find_mismatch(hello.frame);
       mismatch != Handshake::Outcome::kNothing) {
     ++mismatches(counters_, mismatch);
     if (!handshake_.knows_peer() && !has_newcomer()) {
       state_ = PeerState::kRefused;
     } else if (hello.frame.answer_wanted) {
-      handshake_.answer_stranger(now);  // so that it can tell its operator, too
+      handshake_.answer_stranger(now);  // the peer's operator should see the mismatch, too
     }
     return false;
   }
@@ -182,20 +181,21 @@ Connection::Heard Connection::hear(const ReceivedHello& received, const Situatio
     case Handshake::Outcome::kUnlikeSecurity:
     case Handshake::Outcome::kUnlikeLanes:
       ++mismatches(counters_, outcome);
-      // The state is kRefused only while no possible peer has been heard.
+      // The state becomes kRefused only if no possible peer has been heard.
       if (!connected() && !has_newcomer()) state_ = PeerState::kRefused;
       return {};
     case Handshake::Outcome::kNewcomer:
       ++counters_.newcomers;
-      // Of several newcomers in a row only the first counts. The others may take what was promised
-      // to it.
+      // If several newcomers follow each other, only the first causes a change. The others get the
+      // lane credit that our HELLO has promised to the first.
       if (known_newcomer == 0) heard.change = Change::kNewcomer;
       if (state_ == PeerState::kRefused) state_ = PeerState::kConnecting;
       break;
     case Handshake::Outcome::kEstablished:
       heard = begin(now);
       take_keys(session_keys, 0, now);
-      // A sign of life is a proof for the peer, in case our next HELLO answers another newcomer.
+      // A sign of life proves our presence to the peer, even if our next HELLO answers another
+      // newcomer.
       heard.wants_proof = hello.answer_wanted;
       break;
     case Handshake::Outcome::kNothing:
@@ -209,7 +209,7 @@ Connection::Heard Connection::hear(const ReceivedHello& received, const Situatio
   return heard;
 }
 
-// Returns the content of a HELLO if the peer has written it. Otherwise the HELLO is counted.
+// Returns the content of a HELLO if the peer has written it. Otherwise counts the HELLO.
 std::optional<KeyExchange::Reading> Connection::read_keys(const ReceivedHello& hello,
                                                           bool is_silent, Instant now) {
   using Verdict = KeyExchange::Reading::Verdict;
@@ -221,8 +221,8 @@ std::optional<KeyExchange::Reading> Connection::read_keys(const ReceivedHello& h
       return reading;
     case Verdict::kRepeated:
       if (hello.keys.has_mac) handshake_.on_repeated(hello.frame.epoch, now);
-      // Our last answer may be lost, so the HELLO is answered again. It had a turn only if it has
-      // an offer.
+      // Our last answer may be lost, so the HELLO is answered again. Only a HELLO with an offer had
+      // a turn.
       if (hello.frame.answer_wanted) {
         handshake_.answer_stranger(now);
         if (!hello.keys.offer.empty()) turns_.owe_answer();
@@ -240,7 +240,7 @@ std::optional<KeyExchange::Reading> Connection::read_keys(const ReceivedHello& h
   return std::nullopt;
 }
 
-// The newcomer has proved to be the peer, so the session with any other boot is over.
+// The newcomer has proved that it is the peer, so a session with any other boot ends.
 Connection::Heard Connection::begin(Instant now) {
   const bool has_restarted = connected();
   if (has_restarted) ++counters_.peer_restarts;
@@ -262,13 +262,13 @@ std::optional<Connection::Opened> Connection::open_of_newcomer(const PacketHeade
   if (key_exchange_) {
     if (newcomer_has_mac_) turns_.budget().on_mac_proved(turns_.who().peer, now);
     key_exchange_->settle(peer().epoch);
-    // An acceptance of it would only prove that its sender was there before.
+    // An acceptance of the old offer would only prove that its sender was there earlier.
     key_exchange_->withdraw_offer();
   }
   return Opened{number, *frames, begin(now)};
 }
 
-// `of_our_offer`: nullopt unless the peer has just accepted our offer.
+// `of_our_offer`: set only if the peer has just accepted our offer.
 void Connection::take_keys(const std::optional<SessionKeys>& of_our_offer, std::uint64_t next,
                            Instant now) {
   if (!of_our_offer) return;
@@ -278,8 +278,8 @@ void Connection::take_keys(const std::optional<SessionKeys>& of_our_offer, std::
 
 // --- HELLOs that leave -------------------------------------------------------------------------
 
-// A peer that is silent may have restarted, or may take us for another boot. Without reports we do
-// not know whether it has the present key. So our HELLOs ask it.
+// A silent peer may have restarted, or may expect another boot of us. Without reports, we do not
+// know whether the peer has the current key. In both cases our HELLOs ask the peer.
 void Connection::greet_again(std::uint64_t next, Instant now) {
   protection_.prepare(next, now);
   const bool lacks_keys = needs_keys(next, now);
@@ -309,7 +309,7 @@ void Connection::close_hello(MutableBytes packet) {
   protection_.show(PacketObserver::Way::kSent, packet, 0);
 }
 
-// Takes the keys of the peer's offer that our next HELLO accepts.
+// Uses the keys of the peer's offer that our next HELLO accepts.
 void Connection::take_accepted_keys() {
   const auto accepted = key_exchange_->take_accepted();
   if (!accepted) return;

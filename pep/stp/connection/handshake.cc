@@ -14,9 +14,10 @@ Handshake::Outcome Handshake::find_mismatch(const HelloFrame& hello) const {
   return hello.lane_count == config_.lane_count ? Outcome::kNothing : Outcome::kUnlikeLanes;
 }
 
-// Epochs are clocks. A lower epoch means an old copy of a HELLO, or a clock that was set back. An
-// end that still hears its peer can let such a HELLO wait. In a session that encrypts, a HELLO that
-// names our epoch has just accepted our offer. So its sender is the peer, and is there now.
+// Epochs are clock values. A lower epoch means an old copy of a HELLO, or a clock that was set
+// back. While we still hear the peer, such a HELLO has to wait. There is one exception. With
+// encryption, a HELLO that names our epoch has just accepted our offer, so its sender is the peer,
+// and is there now.
 bool Handshake::must_wait(const HelloFrame& hello, bool peer_silent) const {
   if (state_ != State::kEstablished || hello.epoch > peer_.epoch || peer_silent) return false;
   return !config_.encrypts || hello.peer_epoch != config_.epoch;
@@ -26,8 +27,8 @@ Handshake::Outcome Handshake::handle_hello(const HelloFrame& hello, std::uint32_
                                            bool peer_silent, Instant now) {
   expire(now);
   if (const Outcome mismatch = find_mismatch(hello); mismatch != Outcome::kNothing) {
-    // A stray HELLO does no harm to an established session. Otherwise our own HELLOs go on, and the
-    // peer learns the reason from them.
+    // A stray HELLO does not harm an established session. Without an established session our own
+    // HELLOs continue, and tell the peer the reason.
     if (state_ == State::kEstablished) {
       if (hello.answer_wanted) answer_stranger(now);
     } else if (!newcomer_) {
@@ -49,7 +50,7 @@ Handshake::Outcome Handshake::handle_hello(const HelloFrame& hello, std::uint32_
     newcomer_.reset();
     state_ = State::kEstablished;
     note_echo(hello, now);
-    // The peer may still wait for its proof. Our answer is that proof, if the peer asked for one.
+    // The peer may still wait for proof. If it has asked for an answer, our answer is the proof.
     hello_at_ = Instant::never();
     if (hello.answer_wanted) answer_peer(number, now);
     return Outcome::kEstablished;
@@ -126,7 +127,7 @@ HelloFrame Handshake::make_hello(std::uint64_t lane_credit, std::uint64_t stream
   if (++number_ == 0) number_ = 1;  // in the echo field zero means "no HELLO"
   sent_at_[number_ % kRemembered] = last_hello_ = now;
   answers_left_ = std::max(answers_left_ - 1, -1);
-  // The first HELLOs follow each other quickly, so that a lost one does not cost a second.
+  // The first HELLOs have a short interval, so that the loss of one does not cost a second.
   const bool quick = ++unanswered_ < kQuickHellos;
   hello_at_ = waits ? now + (quick ? config_.interval / 20 : config_.interval) : Instant::never();
   return hello;

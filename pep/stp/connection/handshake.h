@@ -1,14 +1,14 @@
-// HELLO: finds out which boot of the peer is there, and whether it is still the same (docs/stp.md
-// section 4).
+// HELLO: finds out which boot of the peer is there, and whether this boot is still there
+// (docs/stp.md section 4).
 //
 //   kIdle --HELLO of the peer--> kGreeted --proof that the peer knows our epoch--> kEstablished
 //     ^                             |                                               |       ^
 //     +--no proof in time-----------+                       HELLO of a newcomer, then proof-+
 //
-// The proof is a HELLO that names our epoch, or any packet of the session: its checksum covers both
-// epochs. The sender of a HELLO with another epoch is a newcomer until it gives proof, since any
-// machine can send such a HELLO at any time. So a newcomer without proof replaces no established
-// peer. There is one newcomer at a time, the last one heard, and it is soon forgotten.
+// The proof is a HELLO that names our epoch, or any packet of the session, as its checksum covers
+// both epochs. The sender of a HELLO with another epoch is a newcomer until it gives proof, since
+// any machine can send such a HELLO at any time. So a newcomer without proof does not replace an
+// established peer. There is at most one newcomer, the last one heard, and it is soon forgotten.
 //
 // In a session that encrypts, KeyExchange has already checked that the peer has written the HELLO.
 #pragma once
@@ -30,12 +30,12 @@ class Handshake {
   enum class State : std::uint8_t { kIdle, kGreeted, kEstablished, kRefused };
   enum class Outcome : std::uint8_t {
     kNothing,
-    kNewcomer,     // greets us, but has not proved yet that it is there
-    kEstablished,  // by this HELLO the peer is established, and all state of another epoch is void
-    kStale,        // of a session that seems to be over
+    kNewcomer,     // a newcomer has sent HELLO, but has not proved yet that it is there
+    kEstablished,  // this HELLO establishes the peer, and all state of another epoch is void
+    kStale,        // from a session that seems to have ended
     kIncompatible,
     kUnlikeSecurity,  // one end encrypts, the other does not
-    // The ends have different lane counts, so each would look for a flow on another lane.
+    // The ends have different numbers of lanes, so they would look for a flow on different lanes.
     kUnlikeLanes,
   };
   struct Config {
@@ -50,47 +50,47 @@ class Handshake {
 
   Handshake(const Config& config, Instant now) : config_(config), hello_at_(now) {}
 
-  // kIncompatible, kUnlikeSecurity or kUnlikeLanes if no session with the sender of `hello` is
-  // possible, else kNothing.
+  // Returns kIncompatible, kUnlikeSecurity or kUnlikeLanes if no session with the sender of `hello`
+  // is possible, or else kNothing.
   Outcome find_mismatch(const HelloFrame& hello) const;
-  // `peer_silent`: the established peer has been silent for long. Then a peer with an older epoch
-  // (its clock was set back) may take its place.
+  // `peer_silent`: the established peer has been silent for long. Only then may a peer with an
+  // older epoch, after its clock was set back, replace the established peer.
   Outcome handle_hello(const HelloFrame& hello, std::uint32_t number, bool peer_silent,
                        Instant now);
-  // A packet of the newcomer's session has arrived, so the newcomer is the peer.
+  // A packet of the newcomer's session has arrived, which proves that the newcomer is the peer.
   void establish_newcomer();
-  // A packet of another session has arrived. We answer its sender with a HELLO, but not for each
+  // A packet of another session has arrived. We answer its sender with a HELLO, but not for every
   // packet.
   void answer_stranger(Instant now);
-  // Asks the established peer for another HELLO: soon, then in every interval.
+  // Asks the established peer for another HELLO: soon, and then in every interval.
   void ask_again(Instant now) {
     asks_ = true;
     hello_at_ = std::min(hello_at_, later(now, last_hello_ + config_.interval));
   }
-  // The same, at once. The peer may greet us in HELLOs that we cannot read.
+  // Asks at once, as the peer may send HELLOs that we do not read.
   void ask_soon(Instant now) {
     asks_ = true;
     answer_stranger(now);
   }
-  // CLOSE has arrived: we send no more HELLOs, except to a newcomer.
+  // CLOSE has arrived, so we send no more HELLOs, except to a newcomer.
   void stop() {
     if (!newcomer_) hello_at_ = Instant::never();
   }
-  // We close, and send no more HELLOs at all.
+  // We close, and send no more HELLOs, not even to a newcomer.
   void end() {
     newcomer_.reset();
     hello_at_ = Instant::never();
   }
   // Forgets a newcomer that has sent neither a HELLO nor proof for long.
   void expire(Instant now);
-  // A HELLO with a good MAC has repeated an offer. If its epoch is the newcomer's, the newcomer
-  // still waits for our answer and is kept.
+  // A HELLO with a correct MAC has repeated an offer. If its epoch is that of the newcomer, the
+  // newcomer still waits for our answer, and is kept for longer.
   void on_repeated(std::uint64_t epoch, Instant now) {
     expire(now);
     if (newcomer() == epoch) newcomer_->until = now + config_.interval * kNewcomerIntervals;
   }
 
-  // Whether the next HELLO answers a HELLO.
+  // Whether the next HELLO is an answer to a HELLO.
   bool owes_answer() const { return echo_ != 0 || owes_peer_; }
   bool hello_due(Instant now) const { return now >= hello_at_; }
   Instant next_hello() const { return hello_at_; }
@@ -102,11 +102,12 @@ class Handshake {
   bool knows_peer() const { return peer_.epoch != 0; }
   // The HELLO of the peer that was established last.
   const HelloFrame& peer() const { return peer_; }
-  // The newcomer's epoch; 0: there is none.
+  // The epoch of the newcomer; 0 if there is none.
   std::uint64_t newcomer() const { return newcomer_ ? newcomer_->hello.epoch : 0; }
-  // The capabilities that both ends offer.
+  // The capabilities that both ends have offered.
   Capabilities agreed() const { return Capabilities(config_.capabilities & peer_.capabilities); }
-  // Round trip from our HELLO to its answer, if one has just arrived; else zero.
+  // Returns the round trip from our HELLO to its answer, if an answer has just arrived; otherwise
+  // zero.
   Duration take_rtt_sample() {
     const Duration sample = rtt_sample_;
     rtt_sample_ = Duration::zero();
@@ -118,15 +119,16 @@ class Handshake {
     HelloFrame hello;
     Instant until;
   };
-  // Packets of strangers, or with corrupted tags, cost at most one HELLO in this time.
+  // Packets of strangers, or with corrupted tags, cause at most one HELLO in this time.
   static constexpr Duration kAnswerInterval = Duration::milliseconds(50);
-  // A flood of HELLOs in the peer's name gets so many answers at once, then one each interval. The
-  // interval is kGreetingInterval, and kAnswerInterval once the peer is established: answers matter
-  // less then.
+  // If many HELLOs arrive in the peer's name, this number is answered at once, and then one in each
+  // interval. The interval is kGreetingInterval. After the peer is established, answers are less
+  // urgent, and the interval is kAnswerInterval.
   static constexpr int kAnswers = 16;
   static constexpr Duration kGreetingInterval = Duration::milliseconds(20);
   static constexpr int kQuickHellos = 3;
-  // A newcomer is forgotten so many HELLO intervals after its last HELLO, so some may be lost.
+  // A newcomer is forgotten this number of HELLO intervals after its last HELLO. So some of its
+  // HELLOs may be lost.
   static constexpr int kNewcomerIntervals = 5;
 
   bool must_wait(const HelloFrame& hello, bool peer_silent) const;
@@ -142,12 +144,12 @@ class Handshake {
   Instant last_earned_ = last_hello_;
   int answers_left_ = kAnswers;
   static constexpr std::uint32_t kRemembered = 8;
-  std::array<Instant, kRemembered> sent_at_;  // send times of the last HELLOs, by number
+  std::array<Instant, kRemembered> sent_at_;  // when the last HELLOs were sent, by number
   std::uint32_t number_ = 0;
   std::uint32_t echo_ = 0;
   int unanswered_ = 0;
   bool asks_ = false;
-  bool owes_peer_ = false;  // the next HELLO answers the established peer; a newcomer can wait
+  bool owes_peer_ = false;  // the next HELLO answers the established peer, before a newcomer
   Duration rtt_sample_;
 };
 

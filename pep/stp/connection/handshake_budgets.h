@@ -1,14 +1,14 @@
-// Limits what HELLOs and CLOSEs of all sessions on a carrier take of it.
+// Limits how much of a carrier the HELLOs and CLOSEs of all its sessions may use.
 #pragma once
 
 #include "pep/control/budget.h"
 
 namespace satrelay::stp {
 
-// nullptr: no limit.
+// nullptr stands for no limit.
 struct HandshakeBudgets {
   control::Budget* hellos = nullptr;   // HELLOs that answer no HELLO
-  control::Budget* answers = nullptr;  // answers, and HELLOs to a peer that is alive
+  control::Budget* answers = nullptr;  // answers, and HELLOs to an alive peer
   control::Budget* closes = nullptr;
 };
 

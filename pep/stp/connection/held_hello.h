@@ -1,5 +1,5 @@
-// The HELLO of a session that waits for its turn to be read. Among HELLOs with a MAC it is the
-// newest, since the peer's own HELLO is newer than any recorded one.
+// The HELLO of a session that waits for its turn to be read. If HELLOs have a MAC, the newest is
+// held, since the peer's own HELLO is newer than any recorded HELLO.
 #pragma once
 
 #include <cstddef>
@@ -14,20 +14,20 @@ namespace satrelay::stp {
 
 class HeldHello {
  public:
-  // Reasons to hold a HELLO rather than another, the strongest first.
+  // Why a HELLO is held instead of another. The strongest reason comes first.
   struct Claim {
-    bool has_mac = false;  // a holder of the secret has written it
-    // Only without a MAC: it names our epoch, so its sender has received a HELLO of ours.
+    bool has_mac = false;  // it has a MAC, so a holder of the secret has written it
+    // Only without a MAC: it names our epoch, so its sender has received one of our HELLOs.
     bool names_us = false;
-    std::uint64_t epoch = 0;   // only with a MAC: the boot that has written it
+    std::uint64_t epoch = 0;   // only with a MAC: the boot epoch of its sender
     std::uint32_t number = 0;  // only with a MAC: its number in that boot
     friend auto operator<=>(const Claim&, const Claim&) = default;
   };
 
   bool empty() const { return packet_.empty(); }
   const Claim& claim() const { return claim_; }
-  // True if `packet` is held from now on: no HELLO was held, or one with a lower claim. Among
-  // HELLOs without a MAC and with equal claims, the first keeps the place.
+  // Returns true if `packet` is now held, as no HELLO was held, or one with a weaker claim. If two
+  // HELLOs without a MAC have equal claims, the first stays.
   bool offer(ConstBytes packet, const Claim& claim) {
     if (packet.size() > kMinDatagram || (!empty() && claim <= claim_)) return false;
     packet_.assign(packet.begin(), packet.end());

@@ -37,7 +37,7 @@ bool HelloAdmission::admit_with_mac(const ReceivedHello& hello, KeyExchange& key
   return false;
 }
 
-// The HELLO is of an older build, or of any other sender.
+// The HELLO is from an older build, or from any other sender.
 bool HelloAdmission::admit_without_mac(const ReceivedHello& hello, KeyExchange& key_exchange,
                                        bool is_alive, Instant now) {
   HelloTurns& turns = parts_.turns;
@@ -51,8 +51,8 @@ bool HelloAdmission::admit_without_mac(const ReceivedHello& hello, KeyExchange& 
   }
   const std::uint64_t unread = parts_.counters.hellos_unread;
   hold(hello, {.names_us = hello.frame.peer_epoch == epoch_});
-  // The peer's own HELLO may be among the dropped ones. Its answer to a HELLO of ours goes before
-  // those (names_us).
+  // A HELLO of the peer may be among the dropped ones. So ask the peer: its answer names our epoch,
+  // which is a stronger claim than that of the held HELLO (names_us).
   if (parts_.counters.hellos_unread != unread && !is_alive) {
     key_exchange.want_answer();
     parts_.handshake.ask_soon(now);
@@ -60,7 +60,7 @@ bool HelloAdmission::admit_without_mac(const ReceivedHello& hello, KeyExchange& 
   return false;
 }
 
-// If a HELLO is held already, one of the two is dropped unread.
+// Holds the HELLO. If another is already held, one of the two is dropped unread.
 void HelloAdmission::hold(const ReceivedHello& hello, const HeldHello::Claim& claim) {
   const bool is_first = held_.empty();
   if (!held_.offer(hello.packet, claim) || !is_first) ++parts_.counters.hellos_unread;

@@ -1,6 +1,7 @@
 // Decides which HELLOs of a session that encrypts are read. A HELLO costs its sender nothing, but
-// its reader a multiplication on a curve. So HELLOs of strangers are found out before: by their
-// MAC, by their number, and by turns that all sessions of a worker share (docs/stp.md section 16).
+// costs its reader a multiplication on a curve. So HELLOs of strangers are rejected before: by
+// their MAC, by their number, and by turns that all sessions of a worker share (docs/stp.md section
+// 16).
 #pragma once
 
 #include <cstddef>
@@ -30,25 +31,26 @@ struct ReceivedHello {
 
 class HelloAdmission {
  public:
-  // The parts of the connection that it uses. They outlive it.
+  // The parts of the connection that this class uses. They must outlive it.
   struct Parts {
     Handshake& handshake;
     HelloTurns& turns;
     KeyMismatchTimer& key_mismatch;
     Counters& counters;
   };
-  // `epoch`: our boot epoch.
+  // `epoch` is our boot epoch.
   HelloAdmission(const Parts& parts, std::uint64_t epoch) : parts_(parts), epoch_(epoch) {}
 
-  // Whether the HELLO is read now. If not, it may be held until its turn. `is_alive`: the peer is.
+  // Whether the HELLO may be read now. If not, it may be held until its turn. `is_alive`: the peer
+  // is alive.
   [[nodiscard]] bool admit(const ReceivedHello& hello, KeyExchange& key_exchange, bool is_alive,
                            Instant now);
   bool holds_hello() const { return !held_.empty(); }
-  // When the held HELLO has its turn; never: none is held.
+  // When it is the turn of the held HELLO; never() if none is held.
   Instant next() const {
     return held_.empty() ? Instant::never() : turns_of_held().due(parts_.turns.who());
   }
-  // The packet of the held HELLO, if it has its turn now.
+  // Returns the packet of the held HELLO, if it is its turn now.
   std::optional<std::vector<std::byte>> take(Instant now);
   void clear() { held_.clear(); }
 
@@ -57,7 +59,7 @@ class HelloAdmission {
   bool admit_without_mac(const ReceivedHello& hello, KeyExchange& key_exchange, bool is_alive,
                          Instant now);
   void hold(const ReceivedHello& hello, const HeldHello::Claim& claim);
-  // The turns that the held HELLO waits for.
+  // The turns for which the held HELLO waits.
   Turns& turns_of_held() const {
     HelloBudget& budget = parts_.turns.budget();
     return held_.claim().has_mac ? budget.offers : budget.without_mac;

@@ -1,6 +1,6 @@
-// Limits what HELLOs cost a worker, whatever their senders and however many of its sessions they
-// reach. All sessions of the worker share one budget (docs/security.md, "Limits of what anybody may
-// cause").
+// Limits how much work HELLOs cause for a worker, regardless of their senders and of the number of
+// sessions that they reach. All sessions of the worker share one budget (docs/security.md, "Limits
+// of what anybody may cause").
 #pragma once
 
 #include <cstddef>
@@ -14,19 +14,20 @@ namespace satrelay::stp {
 
 class HelloBudget {
  public:
-  // Offers with a good MAC. Each takes hashes, and our answer takes two or three multiplications on
-  // the curve: some 150 us.
+  // Offers with a correct MAC. Each offer takes hashes, and our answer takes two or three
+  // multiplications on the curve, in total about 150 us.
   static constexpr Turns::Pace kOffers = {Duration::milliseconds(20), 128,
                                           Duration::milliseconds(1)};
-  // HELLOs without a MAC, as older builds send them.
+  // HELLOs without a MAC. Older builds send such HELLOs.
   static constexpr Turns::Pace kWithoutMac = {Duration::milliseconds(20), 16,
                                               Duration::milliseconds(1)};
   // Our own HELLOs that answer no holder of the secret, and repeated CLOSEs.
   static constexpr Turns::Pace kOurs = {Duration::milliseconds(5), 64, Duration::zero()};
-  // Our answers to acceptances of our offers. Acceptances need no turn to be read. Each may bring
-  // the peer's next offer, and our answer to that another acceptance: some 150 us together.
+  // Our answers to acceptances of our offers. An acceptance is read without a turn. It may come
+  // with the peer's next offer, and our answer may contain another acceptance: in total about 150
+  // us.
   static constexpr Turns::Pace kAnswers = {Duration::milliseconds(10), 128, Duration::zero()};
-  // For this time, a peer that has proved to send MACs is not taken for an older build.
+  // A peer that has proved to send MACs is not considered an older build for this time.
   static constexpr Duration kMacExpected = Duration::seconds(600);
 
   explicit HelloBudget(std::size_t peers)
@@ -41,7 +42,7 @@ class HelloBudget {
   Turns ours;
   Turns answers;
 
-  // The peer's HELLOs have MACs, and the peer is there now: more than an old HELLO has proved it.
+  // The peer's HELLOs have MACs, and it was proved that they are not replayed.
   void on_mac_proved(std::uint32_t peer, Instant now) { proved_[peer] = now; }
   bool expects_mac(std::uint32_t peer, Instant now) const {
     return now < proved_[peer] + kMacExpected;

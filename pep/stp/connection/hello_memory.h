@@ -1,6 +1,6 @@
-// Which HELLOs of the peer have arrived. Each boot numbers its HELLOs, and none is read twice. So
-// replayed HELLOs cost no work, however many were recorded, unless they come from more boots than
-// are remembered here.
+// Remembers which HELLOs of the peer have arrived. Each boot numbers its HELLOs, and no HELLO is
+// read twice. So replayed HELLOs cause no work, however many were recorded, unless they are from
+// more boots than are remembered here.
 #pragma once
 
 #include <algorithm>
@@ -12,10 +12,12 @@ namespace satrelay::stp {
 
 class HelloMemory {
  public:
-  // Boots with a known highest number: the latest boot, and the other boots that were heard last.
+  // Number of boots of which the highest number is remembered: the latest boot, and the other boots
+  // that were heard last.
   static constexpr std::size_t kBoots = 8;
 
-  // True if a genuine HELLO is newer than all HELLOs of its boot so far. The HELLO is remembered.
+  // Returns true, and remembers the number, if the HELLO is newer than all earlier HELLOs of its
+  // boot. The HELLO must be genuine.
   bool take(std::uint64_t epoch, std::uint32_t number) {
     const auto known = std::ranges::find(boots_, epoch, &Boot::epoch);
     if (known != boots_.end()) {
@@ -23,8 +25,7 @@ class HelloMemory {
       known->number = number;
       return true;
     }
-    // The latest boot keeps its place. A later boot always counts as new, and is remembered in
-    // turn.
+    // Never replace the latest boot. A later boot always counts as new, and is remembered then.
     if (boots_[next_].epoch != 0 && boots_[next_].epoch == latest()) advance();
     boots_[next_] = {epoch, number};
     advance();
@@ -33,7 +34,7 @@ class HelloMemory {
 
  private:
   struct Boot {
-    std::uint64_t epoch = 0;  // 0: none
+    std::uint64_t epoch = 0;  // 0: unused
     std::uint32_t number = 0;
   };
   std::uint64_t latest() const { return std::ranges::max(boots_, {}, &Boot::epoch).epoch; }

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::string_view kLabel = "satrelay STP 1";
 constexpr std::size_t kPayloadSize = kHelloFrameSize + 4;
-// An offer that is not accepted within this time is replaced by a new one.
+// If an offer is not accepted within this time, a new offer replaces it.
 constexpr Duration kOfferLifetime = Duration::seconds(8);
 bool same(ConstBytes a, ConstBytes b) {
   return !a.empty() && std::equal(a.begin(), a.end(), b.begin(), b.end());
@@ -24,7 +24,8 @@ KeyExchange::KeyExchange(const Security& security, std::uint8_t lane, bool opens
       is_even_(opens_even_streams),
       epoch_(epoch) {}
 
-// The prologue says which end offers, so that no attacker can make an end talk to itself.
+// The prologue says which end makes the offer, so that an attacker cannot let an end talk to
+// itself.
 KeyExchange::Bytes KeyExchange::prologue(bool from_even) const {
   const ConstBytes label = std::as_bytes(std::span(kLabel));
   Bytes bytes(label.begin(), label.end());
@@ -42,7 +43,7 @@ crypto::PrivateKey KeyExchange::ephemeral() {
 
 KeyExchange::Bytes KeyExchange::payload(const HelloFrame& hello, std::uint32_t number) {
   HelloFrame plain = hello;
-  plain.encrypts = false;  // no keys follow
+  plain.encrypts = false;  // HelloKeys do not follow
   Bytes bytes(kPayloadSize);
   ByteWriter out(bytes);
   write_hello(out, plain);
@@ -83,7 +84,8 @@ KeyExchange::Reading KeyExchange::read(const HelloFrame& clear, const HelloKeys&
     } else if (!is_accepted_by(keys)) {
       reading.verdict = Verdict::kStale;
     } else {
-      // A HELLO without a MAC takes a turn of its own. It must not use up the peer's free reading.
+      // A HELLO without a MAC was read in its own turn. It must not use up the reading without a
+      // turn that the peer has.
       if (keys.has_mac) offering_->was_tried = true;
       accepted = read_accept(keys.accept, reading);
     }
@@ -97,8 +99,8 @@ KeyExchange::Reading KeyExchange::read(const HelloFrame& clear, const HelloKeys&
   reading.verdict = Verdict::kAuthentic;
   reading.hello = accepted ? accepted->hello : offered->hello;
   reading.hello.peer_epoch = accepted ? epoch_ : 0;
-  // These fields change while the Noise messages are repeated, so they are read in the clear. False
-  // values cost an answer, or a wrong first estimate of the round trip.
+  // These fields change while the Noise messages are repeated, so their plain values are used.
+  // False values can only cause an answer, or a wrong first estimate of the round trip.
   reading.hello.echo = clear.echo;
   reading.hello.answer_wanted = clear.answer_wanted;
   return reading;
@@ -183,7 +185,7 @@ ConstBytes KeyExchange::accept(const HelloFrame& ours) {
     const crypto::NoiseKeys keys = accepting_->split();
     accepted_ = Accepted{last_.epoch, {keys.from_responder, keys.from_initiator}};
   } else {
-    accept_.clear();  // a weak key of the peer: the peer gets no acceptance
+    accept_.clear();  // the peer's key is weak, so the peer gets no acceptance
   }
   accepting_.reset();
   return accept_;
@@ -195,7 +197,7 @@ void KeyExchange::set_secrets(const crypto::Psk& psk, const std::optional<crypto
       (!has_other || same(other->bytes(), security_.other->bytes()))) {
     return;
   }
-  // The peer knows the secret of its offer that we have accepted.
+  // The peer has made the offer that we accepted under this secret, so it knows the secret.
   const crypto::Psk& known =
       under_ == HelloMac::Under::kOther && security_.other ? *security_.other : security_.psk;
   if (other && same(known.bytes(), other->bytes())) {
@@ -208,7 +210,7 @@ void KeyExchange::set_secrets(const crypto::Psk& psk, const std::optional<crypto
   security_.other = other;
   mac_.forget();
   withdraw_offer();
-  // `accepting_` was computed from the old secrets. The peer offers again.
+  // `accepting_` was computed from the old secrets. The peer will make another offer.
   accepting_.reset();
 }
 

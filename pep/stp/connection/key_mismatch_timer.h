@@ -1,5 +1,5 @@
-// Suspects that the peer has another secret: HELLOs arrive in its name, and none can be opened. A
-// forger can cause this, so it only informs the operator and changes nothing else.
+// Suspects that the peer has another secret, if HELLOs arrive in its name, and none of them can be
+// opened. A forger can cause this, so it is only reported to the operator.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,10 @@ namespace satrelay::stp {
 
 class KeyMismatchTimer {
  public:
-  // A single HELLO may be damaged, or left over from an earlier start.
+  // A single HELLO may be damaged, or be left from an earlier start.
   static constexpr std::uint32_t kLeast = 3;
-  // For comparison: a peer without an answer sends a HELLO once a second.
+  // The suspicion ends after this time. For comparison: a peer that gets no answer sends one HELLO
+  // per second.
   static constexpr Duration kFades = Duration::seconds(30);
 
   void on_unopened(Instant now) {

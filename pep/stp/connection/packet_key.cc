@@ -8,7 +8,7 @@
 namespace satrelay::stp {
 namespace {
 
-// The labels of HKDF-Expand. Its output under one label reveals nothing about the others.
+// The labels for HKDF-Expand. An output for one label reveals nothing about the outputs for others.
 constexpr std::string_view kKeyLabel = "satrelay stp key";
 constexpr std::string_view kTagLabel = "satrelay stp tag";
 constexpr std::string_view kNextLabel = "satrelay stp next";
@@ -79,8 +79,8 @@ bool ReceiveKey::open(bool phase, std::uint64_t number, ConstBytes packet, Mutab
     first_ = std::min(first_, number);
     return true;
   }
-  // A number lower than all numbers under the present key belongs to a late packet of the previous
-  // key. Any other number belongs to a packet of the next key.
+  // A number below all numbers under the current key belongs to a late packet of the previous key.
+  // Any other number belongs to a packet of the next key.
   if (number < first_ && followed_ > 0) {
     return previous_ != nullptr && open_with(*previous_, number, packet, plain);
   }

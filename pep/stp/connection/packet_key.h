@@ -1,7 +1,7 @@
-// The keys of one direction of a session, one after the other (docs/stp.md section 16). Bit K of a
-// packet's header says whether its key has an even or an odd place in that order. Each key is
-// derived from the one before. Earlier keys cannot be derived from it, so an attacker with that key
-// cannot read earlier packets.
+// The keys of one direction of a session, which follow one another (docs/stp.md section 16). Bit K
+// of a packet's header says whether the number of its key is even or odd. Each key is derived from
+// the previous one. A previous key cannot be derived from a later one, so an attacker that gets a
+// key cannot read earlier packets.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 
 namespace satrelay::stp {
 
-// The other fields of the nonce, beside the packet number.
+// The fields of the nonce other than the packet number.
 struct Sender {
   std::uint8_t lane = 0;
   crypto::Direction direction = crypto::Direction::kFromEven;
@@ -40,21 +40,22 @@ class KeyChain {
 
 class SendKey {
  public:
-  // `next`: the number of the first packet under the key.
+  // `next` is the number of the first packet under the key.
   SendKey(const crypto::Key256& first, const Sender& sender, std::uint64_t next, Instant now);
 
   std::uint16_t tag() const { return tag_; }
   bool phase() const { return phase_; }
-  // Encrypts in place what stands between the header and the room for the tag.
+  // Encrypts in place the bytes between the header and the space for the tag.
   void seal(MutableBytes packet, std::uint64_t number);
 
-  // follow() gives the packets from `next` on a new key. It may be called only after a report has
-  // shown that the peer knows the present key: the peer could not tell two new keys apart.
+  // follow() switches to a new key for the packets from `next` on. It may only be called after a
+  // report has shown that the peer knows the current key, as the peer could not distinguish two new
+  // keys.
   bool may_follow() const { return confirmed_; }
   std::uint64_t packets(std::uint64_t next) const { return next - first_; }
   Instant since() const { return since_; }
   void follow(std::uint64_t next, Instant now);
-  // A report of the peer names `highest` as the highest packet that has arrived.
+  // A report of the peer names `highest` as the highest packet number that has arrived.
   void on_reported(std::uint64_t highest) { confirmed_ = confirmed_ || highest >= first_; }
 
  private:
@@ -64,7 +65,7 @@ class SendKey {
   std::uint16_t tag_;
   bool phase_ = false;
   bool confirmed_ = false;
-  std::uint64_t first_;  // number of the first packet under the present key
+  std::uint64_t first_;  // number of the first packet under the current key
   Instant since_;
 };
 
@@ -73,22 +74,23 @@ class ReceiveKey {
   ReceiveKey(const crypto::Key256& first, const Sender& sender);
 
   std::uint16_t tag() const { return tag_; }
-  // Whether the peer has sent the packet. If so, `plain` holds its frames; it is as long as what
-  // stands between header and tag. This call also finds a new key of the peer, and keeps the old
-  // one for `keep`.
+  // Returns whether the peer has sent the packet. If so, `plain` contains its frames; `plain` must
+  // have the size of the bytes between header and tag. This call also detects that the peer uses a
+  // new key, and keeps the old key for the time `keep`.
   bool open(bool phase, std::uint64_t number, ConstBytes packet, MutableBytes plain, Instant now,
             Duration keep);
-  // When the old key expires; never() without one.
+  // When the old key expires; never() if there is none.
   Instant expires() const { return previous_ == nullptr ? Instant::never() : previous_until_; }
   void expire(Instant now) {
     if (now >= expires()) previous_.reset();
   }
-  std::uint64_t followed() const { return followed_; }  // count of the peer's new keys
+  // How often the peer has switched to a new key.
+  std::uint64_t followed() const { return followed_; }
 
  private:
   bool open_with(crypto::Aead& key, std::uint64_t number, ConstBytes packet,
                  MutableBytes plain) const;
-  KeyChain chain_;  // its secret is that of `next_`
+  KeyChain chain_;  // its secret belongs to `next_`
   Sender sender_;
   std::uint16_t tag_;
   std::unique_ptr<crypto::Aead> previous_;
@@ -96,7 +98,7 @@ class ReceiveKey {
   std::unique_ptr<crypto::Aead> next_;
   Instant previous_until_;
   bool phase_ = false;
-  std::uint64_t first_ = ~std::uint64_t{0};  // lowest number seen under the present key
+  std::uint64_t first_ = ~std::uint64_t{0};  // lowest packet number seen under the current key
   std::uint64_t followed_ = 0;
 };
 

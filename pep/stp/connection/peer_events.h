@@ -1,4 +1,5 @@
-// Events about the peer, in order and bounded. Events about streams wait in the streams themselves.
+// The pending events about the peer, in order. Their number is limited. Events about streams are
+// kept in the streams.
 #pragma once
 
 #include <array>
@@ -12,10 +13,11 @@ namespace satrelay::stp {
 class PeerEvents {
  public:
   void push(Event::Kind kind) {
-    // kCapacity says that the capacity has changed, but not to which value. So one waiting event
-    // stands for all. A peer that sends many RATE frames pushes no other event out.
+    // kCapacity only says that the capacity has changed, so one pending event is enough for several
+    // changes. Otherwise a peer that sends many RATE frames could displace other events.
     if (kind == Event::Kind::kCapacity && holds(kind)) return;
-    if (count_ == kinds_.size()) pop();  // the host does not poll; the newest events matter most
+    // The host does not poll, and the newest events matter most.
+    if (count_ == kinds_.size()) pop();
     kinds_[(first_ + count_) % kinds_.size()] = kind;
     ++count_;
   }

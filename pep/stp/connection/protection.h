@@ -1,5 +1,5 @@
-// How the packets of a session are closed and opened (docs/stp-wire.md sections 3 and 16): with a
-// checksum, or with keys in a session that encrypts.
+// Protects the packets of a session, and checks them on arrival (docs/stp-wire.md sections 3 and
+// 16): with a checksum, or with keys if the session encrypts.
 #pragma once
 
 #include <array>
@@ -20,7 +20,7 @@ namespace satrelay::stp {
 
 class Protection {
  public:
-  // `security`: nullopt for a checksum.
+  // `security`: nullopt if the session has only a checksum.
   Protection(const std::optional<Security>& security, std::uint8_t lane, bool opens_even_streams,
              std::size_t datagram_size);
 
@@ -28,41 +28,41 @@ class Protection {
   std::size_t trailer_size() const { return encrypts() ? crypto::kTagSize : kTrailerSize; }
 
   // --- keys ----------------------------------------------------------------------------------
-  // Forgets the keys and the epochs. No packet can be sent or opened until new ones are set.
+  // Forgets keys and epochs. No packet can be sent or opened until new ones are set.
   void clear();
-  // For a session with a checksum: sets the boot epochs of both ends.
+  // Sets the boot epochs of both ends, for a session with a checksum.
   void bind(std::uint64_t own_epoch, std::uint64_t peer_epoch);
-  // Adds the keys of an exchange; the peer may send under them from now on. `offerer`: the end that
-  // made the accepted offer. One proposal of each offerer is kept.
+  // Adds the keys of an exchange, with which the peer may send from now on. `offerer` is the end
+  // that made the accepted offer. One proposal per offerer is kept.
   enum class Offerer : std::uint8_t { kWe, kPeer };
   void propose(Offerer offerer, const SessionKeys& keys);
-  // The packets from `next` on are sent under `key`.
+  // Sends the packets from `next` on under `key`.
   void send_with(const crypto::Key256& key, std::uint64_t next, Instant now) {
     send_.emplace(key, sender(is_even_), next, now);
   }
-  // Called once the peer has sent a packet. If the packet was under proposed keys, we send with the
-  // key of the same exchange, unless we already have one that is not worn out.
+  // To be called after the peer has sent a packet. If this packet was under proposed keys, we send
+  // with the key of the same exchange, unless we already have a key that is not worn out.
   void send_with_proven(std::uint64_t next, Instant now);
 
   // --- the way out ---------------------------------------------------------------------------
-  // Called before packet `next` is sent. Changes to the next key when that is due.
+  // To be called before packet `next` is sent. Switches to the next key when that is due.
   void prepare(std::uint64_t next, Instant now);
-  // So many packets were sent under the key, without a report that the peer knows it, that no more
-  // may be.
+  // Whether so many packets were sent under the key, without a report that the peer knows it, that
+  // no more may be sent.
   bool is_worn_out(std::uint64_t next) const;
-  // The same for the time `patience`. The peer may know another key instead, from an exchange that
-  // was under way at the same time.
+  // Whether packets were sent under the key for the time `patience`, without a report that the peer
+  // knows it. The peer may know another key instead, from an exchange at the same time.
   bool is_unconfirmed(std::uint64_t next, Duration patience, Instant now) const {
     return send_ && !send_->may_follow() && send_->packets(next) > 0 &&
            now - send_->since() >= patience;
   }
-  // Whether the keys of another exchange shall replace the present key. While no report shows that
-  // the peer knows the present key, the peer may know only the keys that it accepted last.
+  // Whether keys of another exchange should replace the current key. As long as no report shows
+  // that the peer knows the current key, the peer may know only the keys that it accepted last.
   bool may_replace(std::uint64_t next) const {
     return send_ && (!send_->may_follow() || is_worn_out(next));
   }
-  // All packets from `next` up to this one (exclusive) are sent under the present key, without
-  // prepare(). This is `next` itself if nothing was sent under the key yet.
+  // All packets from `next` up to the result (exclusive) are sent under the current key, without a
+  // call of prepare(). The result is `next` if no packet was sent under the key yet.
   std::uint64_t same_key_until(std::uint64_t next) const {
     if (!send_) return std::numeric_limits<std::uint64_t>::max();
     const std::uint64_t packets = send_->packets(next);
@@ -70,18 +70,19 @@ class Protection {
   }
   std::uint16_t tag() const { return encrypts() ? send_->tag() : send_seal_.tag(); }
   bool phase() const { return encrypts() && send_->phase(); }
-  // Fills the trailer of a packet, and encrypts it. Header and frames are already in front of the
-  // trailer.
+  // Encrypts a packet, if the session encrypts, and writes its trailer. Header and frames must
+  // already be before the space for the trailer.
   void close(MutableBytes packet, std::uint64_t number);
   void on_reported(std::uint64_t highest) {
     if (send_) send_->on_reported(highest);
   }
 
   // --- the way in ----------------------------------------------------------------------------
-  // Whether the tag belongs to the session. Costs one comparison to three.
+  // Whether the tag belongs to the session. Takes one to three comparisons.
   bool recognizes(std::uint16_t tag) const;
   // The frames of a packet from the peer, valid until the next call. nullopt if another machine
-  // sent the packet, or if it was changed on the way. The peer's old key is kept for `keep`.
+  // sent the packet, or if it was changed on the path. An old key of the peer is kept for the time
+  // `keep`.
   std::optional<ConstBytes> open(const PacketHeader& header, std::uint64_t number,
                                  ConstBytes packet, Instant now, Duration keep) {
     const auto frames = unseal(header, number, packet, now, keep);
@@ -95,8 +96,7 @@ class Protection {
     if (receive_) receive_->expire(now);
   }
 
-  // The observer sees every packet that close() and open() handle, in the clear; nullptr: no
-  // observer.
+  // The observer gets every packet of close() and open() unencrypted. nullptr: no observer.
   void set_observer(PacketObserver* observer) { observer_ = observer; }
   void show(PacketObserver::Way way, ConstBytes packet, std::size_t trailer) const {
     if (observer_ == nullptr) return;
@@ -104,7 +104,7 @@ class Protection {
                    packet.subspan(kHeaderSize, packet.size() - kHeaderSize - trailer));
   }
 
-  std::uint64_t keys_out() const { return keys_out_; }  // count of our new keys
+  std::uint64_t keys_out() const { return keys_out_; }  // how often we have switched to a new key
   std::uint64_t keys_in() const { return keys_in_ + (receive_ ? receive_->followed() : 0); }
 
  private:
@@ -116,7 +116,7 @@ class Protection {
   std::optional<ConstBytes> unseal(const PacketHeader& header, std::uint64_t number,
                                    ConstBytes packet, Instant now, Duration keep);
 
-  // Set in a session that encrypts. The shared secrets are not kept here.
+  // Set if the session encrypts. The shared secrets are not kept here.
   struct KeyLife {
     std::uint64_t packets = 0;
     Duration time;
@@ -129,7 +129,7 @@ class Protection {
   bool is_bound_ = false;
   std::optional<SendKey> send_;
   std::optional<ReceiveKey> receive_;
-  std::optional<crypto::Key256> proven_;  // the send key of the exchange that receive_ is from
+  std::optional<crypto::Key256> proven_;  // our send key from the exchange of receive_
   std::array<std::optional<Proposal>, 2> proposals_;
   std::vector<std::byte> plain_;
   PacketObserver* observer_ = nullptr;

@@ -13,15 +13,16 @@
 namespace satrelay::stp {
 
 struct Security {
-  crypto::Psk psk;                        // shared with the peer; our offers are under this secret
-  std::optional<crypto::Psk> other = {};  // also understood, while both ends change over
-  Entropy* entropy = nullptr;             // outlives the session
-  // The names of both ends, the same text at both. If several peers share one secret, a message
-  // under one pair of names is not understood under another.
+  crypto::Psk psk;  // secret shared with the peer; our offers use it
+  // Second secret, also accepted while both ends change over.
+  std::optional<crypto::Psk> other = {};
+  Entropy* entropy = nullptr;  // must outlive the session
+  // The names of both ends, as the same text at both ends. If several peers have the same secret,
+  // the names keep a message of one pair from being understood by another pair.
   std::vector<std::byte> names = {};
-  // The next key follows after so many packets, or after so long, once the peer is known to have
-  // the present key. After twice as many packets without that, nothing more is sent. 2^23 is the
-  // limit of RFC 9001 section 6.6.
+  // The key changes after this number of packets, or after this time, as soon as the peer is known
+  // to have the current key. After twice as many packets without this knowledge, no more packets
+  // are sent. 2^23 is the limit of RFC 9001 section 6.6.
   std::uint64_t packets_per_key = 1ULL << 22;
   Duration time_per_key = Duration::seconds(3600);
 };

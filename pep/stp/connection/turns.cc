@@ -49,7 +49,7 @@ void Turns::spend(Instant at) {
   after_gap_ = at + pace_.gap;
 }
 
-// Serves the peers in line, as far as turns are earned.
+// Serves the peers in line, for as many turns as are available.
 void Turns::serve(Instant now) {
   while (first_ != end_) {
     const Instant at = turn_after(0);
@@ -58,14 +58,14 @@ void Turns::serve(Instant now) {
     Peer& peer = peers_[index];
     ++first_;
     peer.stands_in_line = false;
-    if (peer.waiting == 0) continue;  // all its lanes have left
+    if (peer.waiting == 0) continue;  // none of its lanes waits any more
     serve(peer);
     spend(at);
     if (peer.waiting != 0) line_up(index);
   }
 }
 
-// Gives the turn to the peer's next waiting lane.
+// Gives the turn to the next waiting lane of the peer.
 void Turns::serve(Peer& peer) {
   const unsigned above = peer.waiting & ~((2U << peer.last_lane) - 1U);
   const unsigned candidates = above != 0 ? above : peer.waiting;

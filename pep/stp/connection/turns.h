@@ -1,5 +1,6 @@
-// Turns at expensive work, so many a second. The sessions of a worker share them: peer by peer, and
-// lane by lane within a peer. A session that asks more often only waits for its own next turn.
+// Turns at expensive work, a limited number per second. The sessions of a worker share them in
+// rotation: by peer, and within a peer by lane. A session that asks more often only waits for its
+// own next turn.
 #pragma once
 
 #include <array>
@@ -15,9 +16,9 @@ class Turns {
  public:
   static constexpr std::size_t kLanes = 16;
   struct Pace {
-    Duration interval;  // of a turn, in the long run
-    int at_once = 1;    // turns that may follow each other after a rest
-    Duration gap;       // between two of those
+    Duration interval;  // average time between two turns
+    int at_once = 1;    // turns that may follow each other after an idle time
+    Duration gap;       // time between two of these turns
   };
   // Identifies a session.
   struct Who {
@@ -27,27 +28,27 @@ class Turns {
 
   Turns(std::size_t peers, const Pace& pace);
 
-  // Whether `who` may act now. If not, it stands in line from now on, once.
+  // Whether it is the turn of `who` now. If not, `who` gets one place in line.
   bool take(const Who& who, Instant now);
   bool waits(const Who& who) const { return has(peers_[who.peer].waiting, who.lane); }
-  // When a session that waits should ask again: at its earliest turn, if no peer before it leaves.
-  // If its turn has come, at once.
+  // When a waiting session should ask again: at the time of its turn if no peer before it leaves
+  // the line. If it already has its turn, at once.
   Instant due(const Who& who) const;
-  // The session no longer wants its turn.
+  // The session no longer needs its turn.
   void leave(const Who& who);
 
  private:
   using Lanes = std::uint16_t;
   struct Peer {
     Lanes waiting = 0;
-    Lanes served = 0;             // lanes that have their turn, and have not taken it yet
+    Lanes served = 0;             // lanes that have a turn, and have not used it yet
     std::uint8_t last_lane = 0;   // the lane that was served last
-    std::uint64_t place = 0;      // its place in the line, while it stands there
-    bool stands_in_line = false;  // at least one lane waits, or has left
+    std::uint64_t place = 0;      // position in the line, if stands_in_line
+    bool stands_in_line = false;  // at least one lane is waiting, or was when the peer lined up
   };
   static bool has(Lanes lanes, std::uint8_t lane) { return (lanes >> lane & 1U) != 0; }
   static Lanes bit(std::uint8_t lane) { return static_cast<Lanes>(1U << lane); }
-  // When a turn is earned after so many other turns.
+  // When a turn is available after `others` other turns.
   Instant turn_after(std::uint64_t others) const;
   void spend(Instant at);
   void serve(Instant now);
@@ -57,9 +58,9 @@ class Turns {
   Pace pace_;
   std::vector<Peer> peers_;
   std::vector<std::uint32_t> line_;    // a ring of peers, each at most once
-  std::uint64_t first_ = 0, end_ = 0;  // places in the ring, not reduced modulo its size
-  Instant earned_;                     // when the next turn is earned by the interval
-  Instant after_gap_;                  // when the gap after the last turn is over
+  std::uint64_t first_ = 0, end_ = 0;  // positions in the ring, not reduced modulo its size
+  Instant earned_;                     // when the interval allows the next turn
+  Instant after_gap_;                  // end of the gap after the last turn
 };
 
 }  // namespace satrelay::stp
