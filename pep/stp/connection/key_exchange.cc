@@ -84,8 +84,8 @@ KeyExchange::Reading KeyExchange::read(const HelloFrame& clear, const HelloKeys&
     } else if (!is_accepted_by(keys)) {
       reading.verdict = Verdict::kStale;
     } else {
-      // A HELLO without a MAC was read in its own turn. It must not use up the reading without a
-      // turn that the peer has.
+      // The first acceptance with a MAC is read without a turn. A HELLO without a MAC had a turn of
+      // its own, so it must not count as the first.
       if (keys.has_mac) offering_->was_tried = true;
       accepted = read_accept(keys.accept, reading);
     }

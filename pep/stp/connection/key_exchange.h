@@ -48,7 +48,7 @@ class KeyExchange {
       kNothing,  // the HELLO has neither offer nor acceptance
     };
     Verdict verdict = Verdict::kNothing;
-    // Its peer_epoch is our epoch if the HELLO accepts our offer, otherwise 0 for unknown.
+    // `hello.peer_epoch` is our epoch if the HELLO accepts our offer, otherwise 0 for unknown.
     HelloFrame hello;
     std::optional<SessionKeys> keys;  // set if the HELLO accepts our offer
   };

@@ -47,8 +47,8 @@ class Protection {
   // --- the way out ---------------------------------------------------------------------------
   // To be called before packet `next` is sent. Switches to the next key when that is due.
   void prepare(std::uint64_t next, Instant now);
-  // Whether so many packets were sent under the key, without a report that the peer knows it, that
-  // no more may be sent.
+  // Whether no more packets may be sent under the key, as too many were sent without a report that
+  // the peer knows it.
   bool is_worn_out(std::uint64_t next) const;
   // Whether packets were sent under the key for the time `patience`, without a report that the peer
   // knows it. The peer may know another key instead, from an exchange at the same time.
