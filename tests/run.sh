@@ -176,11 +176,12 @@ run_meson() {
   reports+=("$log.json")
 }
 
-# run_sanitized LISTED: the same with sanitizers, some at a time while there is time. The first test rotates, so that a
-# slow machine leaves out others on another day.
+# run_sanitized LISTED: the same with sanitizers, some at a time while there is time. At the end of each part a processor
+# may wait for the other, so the parts are large. The first test rotates, so that a slow machine leaves out others on
+# another day.
 run_sanitized() {
   local -a lines
-  local at=0 count first few=6
+  local at=0 count first few=24
   if [ -z "$within" ]; then
     run_meson "$sanitized" 20 "$1"
     return
@@ -222,7 +223,7 @@ logs=$build/meson-logs
 if has e2e; then
   # Most tests wait for most of their time. Tests that measure come afterwards, one after another. With them run again
   # the tests that others have kept from being judged.
-  run_pytest "$logs/e2e.xml" /usr/bin/python3 "$here/e2e/side_by_side.py" --jobs $((2 * $(nproc))) \
+  run_pytest "$logs/e2e.xml" /usr/bin/python3 "$here/e2e/side_by_side.py" --jobs $((3 * $(nproc))) \
     --report "$logs/e2e.xml" -- "${pytest_options[@]}" -m "not long and not alone"
   run_pytest "$logs/e2e-alone.xml" "${pytest[@]}" --junit-xml="$logs/e2e-alone.xml" -m "not long" --alone "$logs/e2e.xml"
 fi

@@ -25,18 +25,26 @@ sys.path.insert(0, os.path.join(HERE, "..", "..", "deploy"))
 
 from lab.kernel import die_with_parent  # noqa: E402
 
-# The order on an idle machine, the longest first (docs/testing.md).
+# Files that take half a minute or more, the longest first. `tests/run.sh --slowest N` has the tests' times.
 LONGEST = (
-    "test_programs.py",
-    "test_panel.py",
     "test_records.py",
-    "test_large_frames.py",
+    "test_programs.py",
     "test_events.py",
+    "test_panel.py",
+    "test_large_frames.py",
     "test_workers.py",
+    "test_satperf.py",
     "test_compression.py",
-    "test_panel_api.py",
+    "test_modes.py",
+    "test_satlink.py",
     "test_vanishing_interface.py",
+    "test_encrypted.py",
+    "test_access.py",
+    "test_classes.py",
     "test_monitoring.py",
+    "test_panel_api.py",
+    "test_demo.py",
+    "test_routed_hub.py",
 )
 # A folder or file comes first: pytest finds our options there.
 PYTEST = (sys.executable, "-m", "pytest")
@@ -139,7 +147,7 @@ def interrupt(number, frame):
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--jobs", type=int, default=2 * (os.cpu_count() or 1))
+    parser.add_argument("--jobs", type=int, default=3 * (os.cpu_count() or 1))
     parser.add_argument("--report", required=True)
     parser.add_argument("--folder", default=HERE)
     at = sys.argv.index("--") if "--" in sys.argv else len(sys.argv)

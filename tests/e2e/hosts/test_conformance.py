@@ -50,7 +50,6 @@ def played(tmp_path_factory) -> Played:
     return Played(cases, reason)
 
 
-@pytest.mark.alone
 @pytest.mark.parametrize("name", names())
 def test_the_kernel_plays(name: str, played) -> None:
     case = played.cases.get(name)

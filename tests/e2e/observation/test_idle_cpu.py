@@ -9,7 +9,6 @@ SECONDS = 10
 MOST_PERCENT = 10
 
 
-@pytest.mark.alone
 @pytest.mark.lab(Link(rtt=0.55))
 def test_idle_cpu(lab: Lab) -> None:
     time.sleep(3)  # until start-up is over

@@ -65,16 +65,21 @@ def processor_time() -> tuple[int, int]:
     return fields[3] + fields[4], sum(fields[:8])
 
 
+def fetch(lab, names: str, count: int, seconds: int) -> None:
+    """Downloads `count` files at the same time, each over a connection of its own."""
+    lab.client.run(
+        *("curl", "--silent", "--show-error", "--fail", "--noproxy", "*"),
+        *("--parallel", "--parallel-immediate", "--parallel-max", str(count)),
+        *("--max-time", str(seconds), "--output", os.path.join(lab.folder, "out-#1")),
+        f"http://{SERVER.ipv4}:{ACCELERATED_PORT}/{names}",
+        timeout=seconds + 10,
+    )
+
+
 def downloads(lab) -> float:
     """Bytes a second of the hundred downloads while all of them go on."""
     began = time.monotonic()
-    lab.client.run(
-        *("curl", "--silent", "--show-error", "--fail", "--noproxy", "*"),
-        *("--parallel", "--parallel-immediate", "--parallel-max", str(COUNT)),
-        *("--max-time", "100", "--output", os.path.join(lab.folder, "out-#1")),
-        f"http://{SERVER.ipv4}:{ACCELERATED_PORT}/large-[0-{COUNT - 1}]",
-        timeout=110,
-    )
+    fetch(lab, f"large-[0-{COUNT - 1}]", COUNT, seconds=100)
     return COUNT * SIZE / (time.monotonic() - began)
 
 
@@ -84,7 +89,8 @@ def test_a_syn_flood_beside_a_hundred_downloads(lab: Lab) -> None:
     web = Web(lab, (ACCELERATED_PORT,))
     for number in range(COUNT):
         web.make_file(f"large-{number}", SIZE, seed=number)
-    small = web.make_file("small", 20_000, seed=COUNT)
+    for number in range(NEW):
+        web.make_file(f"small-{number}", 20_000, seed=COUNT + number)
     counter = lab.gateway_a.counter
     measured = RealTime()
     quiet = downloads(lab)
@@ -95,12 +101,7 @@ def test_a_syn_flood_beside_a_hundred_downloads(lab: Lab) -> None:
             idle, all_time = processor_time()
             flooded = downloads(lab)
             idle, all_time = (now - then for now, then in zip(processor_time(), (idle, all_time)))
-            for number in range(NEW):
-                lab.client.run(
-                    *("curl", "--silent", "--show-error", "--fail", "--noproxy", "*"),
-                    *("--max-time", "20", "--output", "/dev/null"),
-                    f"http://{SERVER.ipv4}:{ACCELERATED_PORT}/{small.name}",
-                )
+            fetch(lab, f"small-[0-{NEW - 1}]", NEW, seconds=20)
             rate = (sent() - first) / (time.monotonic() - began)
         note(
             f"{COUNT} downloads: {quiet * 8e-6:.2f} Mbit/s, under {rate:,.0f} SYNs a second "

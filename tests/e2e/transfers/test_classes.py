@@ -153,6 +153,7 @@ def speech_and_shares(lab: Lab) -> None:
 
 def refusals_and_reload(lab: Lab) -> None:
     near = lab.gateway_a
+    tell(lab, near, "class", "backup", "maximum=1Mbit")
     for words, says in (
         (("class", "mail", "weight=2"), "no such class"),
         (("class", "relayed", "weight=2"), "cannot be set"),
@@ -194,10 +195,14 @@ def a_class_crosses(lab: Lab) -> None:
         eventually(lambda: sent() >= 100_000, 5, "the far gateway counts it in the class")
 
 
-@pytest.mark.alone
 @pytest.mark.lab(Link(rate=RATE, rtt=0.2, loss=0), GatewayOptions())
-def test_classes_of_traffic(lab: Lab) -> None:
+def test_shares_of_classes(lab: Lab) -> None:
+    configure(lab)
+    speech_and_shares(lab)
+
+
+@pytest.mark.lab(Link(rate=RATE, rtt=0.2, loss=0), GatewayOptions())
+def test_classes_are_set_and_reloaded(lab: Lab) -> None:
     configure(lab)
     a_class_crosses(lab)
-    speech_and_shares(lab)
     refusals_and_reload(lab)

@@ -4,7 +4,6 @@ import hashlib
 import os
 import time
 
-import pytest
 from harness import (
     ACCELERATED_PORT,
     SERVER,
@@ -21,7 +20,6 @@ COUNT = 100
 SIZE = 100_000
 
 
-@pytest.mark.alone
 def test_a_hundred_downloads_at_once() -> None:
     link = Link()
     with make_lab(link, file_bytes=4 * COUNT * SIZE) as lab:
