@@ -23,7 +23,8 @@ class FlowImages {
   explicit FlowImages(Gateway& gateway) : engine_(gateway.engine_.unsettled()) {}
 
   std::size_t count() const;  // number of flows
-  // The slot of the flow that has `before` flows before it. There must be more than `before` flows.
+  // Returns the slot of the flow at position `before`, counted from 0. There must be more than
+  // `before` flows.
   std::uint32_t slot(std::size_t before) const;
 
   // A flow that was taken out of the gateway. Nothing else may happen to the gateway until

@@ -1,7 +1,7 @@
-// The steps of a frame through the gateway: it arrives from the LAN or the WAN (input), is passed
-// on if it belongs to no flow (bridging) or reaches the sessions (lanes), and is sent
-// (gateway_output.cc). The steps share GatewayParts. gateway_snapshots.cc makes the reports, and
-// gateway_audit.cc checks the accounts.
+// The steps of a frame through the gateway: input receives it from the LAN or the WAN, bridging
+// forwards it if it belongs to no flow, lanes pass it to the sessions, and gateway_output.cc sends
+// it. The steps share GatewayParts. gateway_snapshots.cc makes the reports, and gateway_audit.cc
+// checks the accounts.
 #pragma once
 
 #include <cstddef>

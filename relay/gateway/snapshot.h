@@ -36,7 +36,7 @@ struct Status {
   tcp::Counters tcp;  // sum over all flows since the start
 };
 
-// How many bytes of the arena's blocks are held, by what they hold.
+// How many bytes of the arena's blocks are in use, and for which purpose.
 struct ArenaUse {
   std::uint64_t from_hosts = 0;  // received from hosts, not yet written into a stream
   std::uint64_t to_peers = 0;    // in streams, not yet acknowledged by the peer
@@ -76,7 +76,7 @@ struct PeerSnapshot {
   std::uint32_t streams = 0;
   std::uint64_t packets_in_flight = 0;
   std::uint64_t bytes_stored = 0;
-  std::uint64_t flows = 0;          // in the table
+  std::uint64_t flows = 0;          // flows in the table
   std::uint64_t flows_refused = 0;  // new flows for which there was no room, so far
   std::uint64_t arena_used = 0;     // bytes of the peer's part; zero for all but one of its lanes
   std::size_t dictionaries = 0;     // dictionaries of classes that the peer has too
@@ -159,16 +159,16 @@ struct FlowSnapshot {
   std::uint64_t stp_unacknowledged = 0;
   std::uint64_t stp_stored = 0;  // received from the peer, not yet passed to the host's TCP
   std::uint64_t lan_unacknowledged = 0;
-  std::uint64_t lan_window = 0;     // advertised to the host
-  std::uint64_t host_window = 0;    // advertised by the host
+  std::uint64_t lan_window = 0;     // window that is advertised to the host
+  std::uint64_t host_window = 0;    // window that the host advertises
   std::optional<Duration> lan_rtt;  // nullopt until it is measured
   std::uint64_t lan_congestion_window = 0;
-  std::uint16_t lan_segment_size = 0;  // towards the host
+  std::uint16_t lan_segment_size = 0;  // size of the segments to the host
   std::uint64_t bytes_encoded = 0;     // size of the bytes from the LAN as encoded in the stream
   std::uint64_t stp_unsent = 0;        // in the stream, and not sent yet
   std::uint64_t stp_credit = 0;        // bytes that the peer's flow control still allows
   std::uint64_t stp_in_order = 0;      // the part of stp_stored that can be passed to the host
-  std::optional<Duration> path_rtt;    // of the peer, like the next two values
+  std::optional<Duration> path_rtt;    // measured on the peer's path, like the next two values
   std::optional<double> path_loss_ratio;
   BitRate path_rate;
   std::uint32_t rule = 0;  // number of this gateway's rule that matched it; 0: none

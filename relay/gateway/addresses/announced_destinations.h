@@ -20,8 +20,8 @@ namespace satrelay::gateway {
 
 class AnnouncedDestinations {
  public:
-  // The same MAC is announced again after this time at the earliest. It is repeated since the peer
-  // may have removed it.
+  // The shortest time between two announcements of the same MAC. The announcement is repeated
+  // because the peer may have removed the MAC.
   static constexpr Duration kAgain = Duration::seconds(60);
 
   explicit AnnouncedDestinations(HashKey key) : key_(key), entries_(kEntries) {}

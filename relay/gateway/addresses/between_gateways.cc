@@ -10,9 +10,9 @@
 namespace satrelay::gateway {
 namespace {
 
-// A value of known_ is the second until which the entry is valuable, above two bits of the state.
-// SharedTable replaces the smallest value: first values that expired long ago, then hints (there
-// may be a flood of them), and confirmed addresses last.
+// A value of known_ has the state in its lowest two bits, and above them the second until which the
+// entry is valuable. SharedTable replaces the entry with the smallest value: entries that expired
+// long ago first, then hints (there may be a flood of them), and confirmed addresses last.
 constexpr unsigned kStateBits = 2;
 
 struct Terms {

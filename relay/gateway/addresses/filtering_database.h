@@ -56,7 +56,7 @@ class FilteringDatabase {
   bool was_heard(Side side, std::uint64_t hash, Instant now) const;
 
   HashKey key_;
-  std::array<SharedTable, 2> sides_;  // values: the second in which a station was heard
+  std::array<SharedTable, 2> sides_;  // values: the second in which the station was last heard
 };
 
 // Filters repeated writes: each worker has a listener for each side, which writes a station into

@@ -72,7 +72,7 @@ class Bridging {
   Counters& counters_;
   struct {
     std::uint64_t frames = 0, bytes = 0;
-  } fragments_bridged_;  // counts of the last bridge_fragments()
+  } fragments_bridged_;  // what the last bridge_fragments() has bridged
 };
 
 }  // namespace satrelay::gateway

@@ -27,8 +27,8 @@ inline constexpr HistogramField kFlowCompletion = {
 
 class Completions {
  public:
-  // A class of flows by size: flows that have carried at most `most` plain bytes, in both
-  // directions together.
+  // A size class of flows. A flow belongs to the first class that is large enough for the plain
+  // bytes of both directions together: at most `most` bytes.
   struct Size {
     const char* name;  // the label of the metric
     std::uint64_t most;

@@ -18,8 +18,8 @@
 
 namespace satrelay::gateway {
 
-// The RST is sent early if nothing more was acknowledged for kLastWordPatience, or if it has waited
-// for kLastWordLimit in all.
+// The RST is sent before all bytes are acknowledged if nothing more was acknowledged for
+// kLastWordPatience, or if the RST has waited for kLastWordLimit in all.
 inline constexpr Duration kLastWordPatience = Duration::seconds(30);
 inline constexpr Duration kLastWordLimit = Duration::seconds(120);
 
@@ -27,8 +27,9 @@ inline constexpr Duration kLastWordLimit = Duration::seconds(120);
 // reset has nothing to wait for.
 std::optional<DeferredReset::Stage> first_stage(const Flow& f, const stp::Session& session);
 
-// Whether the block that says that our host has reset its connection must still be written into the
-// stream, behind the bytes; and whether it was written.
+// A block behind the bytes tells the peer that our host has reset its connection.
+// owes_reset_block(): whether that block must still be written into the stream. has_told_reset():
+// whether it was written.
 inline bool owes_reset_block(const Flow& f) {
   const DeferredReset* const word = f.rare().deferred_reset.get();
   return word != nullptr && word->stage == DeferredReset::Stage::kToStream;

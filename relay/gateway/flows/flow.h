@@ -41,7 +41,7 @@ namespace satrelay::gateway {
 struct FlowHot {
   explicit FlowHot(Instant now) : departures(now) {}
 
-  Departures departures;  // sending of the bytes from the LAN
+  Departures departures;  // when the bytes from the LAN are sent
   BitRate share;  // the flow's part of the link, when its last block began; zero: no block yet
   // How many bytes the host may be ahead of the link, and until when that number holds.
   std::uint64_t ahead = 0;
@@ -138,7 +138,7 @@ struct FlowRare {
   std::unique_ptr<UrgentState> urgent;  // our host's urgent marks, from its first urgent segment on
   std::unique_ptr<DeferredReset>
       deferred_reset;  // from a host's RST on, until the host's bytes have arrived
-  std::unique_ptr<HostQuestions> questions;  // from the first question on
+  std::unique_ptr<HostQuestions> questions;  // exist from the first question on
   // Where our host may be on the LAN (host_tracker.h).
   MacAddress known_mac;   // while LanSide::seeks_host: the MAC that last reached the host
   MacAddress other_mac;   // MAC to try next if our host does not acknowledge; zero: none
@@ -181,9 +181,9 @@ struct LanSide {
 };
 
 struct FlowMarks {
-  PathMarks host;  // of our host's latest data
+  PathMarks host;  // marks of our host's latest data
   PathMarks told;  // our host's marks as the far gateway last got them
-  PathMarks far;   // of the far host's data: frames to our host carry these marks
+  PathMarks far;   // marks of the far host's data, which frames to our host carry too
   void image(Image& image) { image(host, told, far); }
 };
 
@@ -301,8 +301,8 @@ struct Flow {
     return closed && !state.has_stream();
   }
 
-  // Leaves out the key, the origin and the rule, which the constructor needs before an image can be
-  // read, and the stream, which belongs to the session (Session::image()).
+  // The image has neither the key, the origin and the rule, which the constructor needs before it
+  // can read an image, nor the stream, which belongs to the session (Session::image()).
   void image(Image& image);
 
   // --- used with each frame --------------------------------------------------------------------
@@ -330,8 +330,9 @@ struct Flow {
     marks.far =
         PathMarks{.traffic_class = static_cast<std::uint8_t>(metadata().traffic_class & 0xfcU)};
   }
-  // Whether the far gateway must still get our server's marks, which differ from those that it
-  // assumes. With a remote handshake it needs the marks before it answers the client's SYN.
+  // Whether the far gateway must still get our server's marks, as they differ from the marks that
+  // it last got, or assumes. With a remote handshake the far gateway needs the marks before it
+  // answers the client's SYN.
   bool owes_marks() const {
     return origin == Origin::kPeer && modes.handshake == config::HandshakeMode::kRemote &&
            state.is_established() && marks.told != marks.host;

@@ -25,8 +25,8 @@ inline bool waits_for_server(const Flow& f) {
 }
 // Whether each gateway has reported everything about this flow to the other gateway.
 bool all_confirmed(const Flow& f, const stp::Session& session);
-// The largest window to advertise. There is no limit if the mode is that the gateway's own window
-// counts.
+// Returns the largest window that may be advertised to our host. There is no limit if the gateway
+// advertises a window of its own (WindowMode::kRewrite).
 std::uint64_t mirrored_window(const Flow& f);
 
 }  // namespace satrelay::gateway

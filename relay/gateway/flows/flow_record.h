@@ -55,7 +55,7 @@ struct FlowRecord {
   std::uint64_t encoded_to_peer = 0;  // bytes from the LAN, as encoded in the stream
   std::uint64_t encoded_from_peer = 0;
   LanFigures lan;                 // figures of this LAN
-  std::optional<LanFigures> far;  // of the far LAN; nullopt: the far gateway has not reported
+  std::optional<LanFigures> far;  // figures of the far LAN; nullopt: not reported
 };
 
 // Receives a record of each flow that ends. The gateway calls handle_end() in the middle of other

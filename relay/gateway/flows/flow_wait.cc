@@ -58,7 +58,7 @@ Wait wait_towards_host(const Flow& f, const Lane& lane) {
   const std::uint64_t ready = stored != nullptr ? stored->readable() : 0;
   const std::uint64_t queued = f.endpoint.sending().unacknowledged();
   if (queued > 0 || ready > 0) return wait_at_host(f, queued, ready);
-  if (f.state.has_passed_far_end()) return Wait::kAcknowledgment;  // of the FIN
+  if (f.state.has_passed_far_end()) return Wait::kAcknowledgment;  // the FIN is not acknowledged
   if (stored == nullptr || !is_heard(lane)) return Wait::kPeer;
   return stored->stored() > 0 ? Wait::kLostBytes : Wait::kSource;
 }

@@ -42,8 +42,8 @@ struct Frame {
   bool checksum_verified = false;
 };
 
-// Whether the gateway cannot find the transport header. A rule that could match the frame then does
-// match (rule_index.h).
+// Whether the gateway cannot find the transport header. A rule that drops or resets matches such a
+// frame, whatever protocol and port the rule demands (rule_index.h).
 inline bool hides_transport(const Frame& frame) {
   return frame.extensions.end == wire::ExtensionHeaders::End::kUnknown;
 }

@@ -11,7 +11,7 @@ namespace satrelay::gateway {
 // The reason why the segment or datagram may be neither answered nor relayed; nullopt if its
 // checksum is correct.
 [[nodiscard]] std::optional<Counter> checksum_fault(const Frame& frame);
-// Returns whether checksum_fault() has no reason, and counts the reason.
+// Returns true if checksum_fault() finds no fault; otherwise counts the fault.
 [[nodiscard]] inline bool passes_checksum(const Frame& frame, Counters& counters) {
   const auto fault = checksum_fault(frame);
   if (fault) counters.add(*fault);

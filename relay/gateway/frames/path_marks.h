@@ -8,9 +8,9 @@
 
 namespace satrelay::gateway {
 
-// A larger TTL is not a probe: hosts begin with 64 or more, and the routers of the LAN subtract
-// little. Traceroute counts from 1 up to 30, and similar programs up to 33. Routers that peer
-// directly (BGP) begin with 1.
+// A packet with at most this TTL may be a probe: traceroute counts from 1 up to 30, and similar
+// programs up to 33. Other programs begin with 64 or more, and the routers of the LAN subtract
+// little. Only routers that peer directly (BGP) also begin with 1.
 inline constexpr std::uint8_t kMostTtlOfAProbe = 33;
 
 struct PathMarks {

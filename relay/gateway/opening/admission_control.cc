@@ -269,8 +269,9 @@ bool AdmissionControl::ask(const LanAddress& address, LaneId lane, Instant now) 
   return true;
 }
 
-// The repetition of a SYN that is withdrawn is relayed. The reset for the first SYN is sent before,
-// so that the far host forgets the first SYN before the far gateway opens the connection.
+// Returns true if the trial of this SYN was ended. Then this repetition of the SYN is relayed. The
+// first SYN is reset before that, so that the far host forgets it before the far gateway opens the
+// connection.
 bool AdmissionControl::end_overdue_trial(const Segment& syn, Instant now) {
   using Sign = SynTrials::Sign;
   const auto [trial, tried] = trials_.find(syn.key, syn.header.sequence, now);

@@ -49,8 +49,8 @@ class AdmissionControl : private DesyncDetector::SessionPeers {
     enum class Kind : std::uint8_t {
       kRelay,   // a flow begins, and there is room for it
       kCookie,  // the caller must call answer_by_cookie()
-      kBridge,  // for `reason`
-      kDrop,    // for `reason`
+      kBridge,  // the segment must be bridged, for `reason`
+      kDrop,    // the segment must be dropped, for `reason`
     };
     Kind kind = Kind::kDrop;
     Counter reason{};

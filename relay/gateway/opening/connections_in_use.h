@@ -39,7 +39,7 @@ class ConnectionsInUse {
   enum class State : std::uint8_t {
     kFree,
     kFarSpoke,   // seen only on the WAN port
-    kHostSpoke,  // seen on the LAN port, and nothing that matches was seen on the WAN port
+    kHostSpoke,  // seen on the LAN port, without a matching segment on the WAN port
     kOver,       // both hosts have ended the connection: late segments do not revive it
     kInUse,
   };
@@ -63,8 +63,8 @@ class ConnectionsInUse {
   bool is_valid(const Entry& entry, Instant now) const;
   const Entry* find(std::uint64_t hash, Instant now) const;
   Entry* find(std::uint64_t hash, Instant now);
-  // Returns the flow's entry, or a new entry instead of one with at most `evidence`; nullptr if
-  // neither is possible.
+  // Returns the flow's entry. If there is none, a new entry replaces an entry with at most
+  // `evidence`; nullptr if there is no such entry either.
   Entry* place_for(std::uint64_t hash, State evidence, Instant now);
   void look_for_end(Entry& entry, Instant now);
   // Whether the table has no valid entry.

@@ -22,8 +22,8 @@ class RecentConnections {
   // Longer than hosts repeat their SYNs: the sixth repetition, which is usually the last, is sent
   // after 63 s.
   static constexpr Duration kRepetitions = Duration::seconds(120);
-  // The smallest number of connections for a table. A table for n connections keeps n connections,
-  // except for about one in some thousands.
+  // The smallest number of connections for a table. A table for n connections remembers almost all
+  // of n connections: about one in some thousands is lost.
   static constexpr std::size_t kFewest = 1024;
   RecentConnections(HashKey key, Duration memory, std::size_t connections = kFewest);
 

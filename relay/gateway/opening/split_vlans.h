@@ -35,8 +35,8 @@ class SplitVlans {
   // this LAN.
   void note(const FlowKey& key, FarGatewayId peer, Instant now);
   bool has(const FlowKey& key, FarGatewayId peer, Instant now) const;
-  // A SYN-ACK has arrived from the WAN, in the VLANs of `key`. If the pair's SYNs have other VLANs,
-  // the record of the pair is renewed.
+  // A SYN-ACK has arrived from the WAN, in the VLANs of `key`. If the SYNs of this pair of hosts
+  // have other VLANs, the record of the pair is renewed.
   void look_at_answer(const FlowKey& key, Instant now);
 
  private:
@@ -49,7 +49,7 @@ class SplitVlans {
     Instant until = {};
   };
 
-  RecentConnections pairs_;  // the key has no VLANs; the VLANs are the number
+  RecentConnections pairs_;  // the key is the two hosts without VLANs; the number is the VLANs
   std::vector<Vlan> vlans_;
 };
 

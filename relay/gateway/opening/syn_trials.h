@@ -29,7 +29,7 @@ class SynTrials {
   // Unconfirmed addresses have at most this many trials, so that a flood of hints leaves trials for
   // confirmed addresses.
   static constexpr std::size_t kMostUnconfirmed = 48;
-  static constexpr std::size_t kMostSyns = 8;  // of one address: a browser opens six at once
+  static constexpr std::size_t kMostSyns = 8;  // SYNs of one address; a browser sends six at once
   // As long as bridged SYNs are remembered (RecentConnections::kRepetitions).
   static constexpr Duration kKept = Duration::seconds(120);
 

@@ -34,7 +34,7 @@ class AcceptedSources {
       : session_(session), messages_(messages), prefixes_(prefixes) {}
 
   // --- from the peer ---------------------------------------------------------------------------
-  // If a list is not complete within this time, it is refused, so that the peer sends it again.
+  // A list that is not complete within this time is refused, so that the peer sends it again.
   static constexpr Duration kReadWithin = Duration::seconds(60);
 
   // Whether the peer has sent its list in this session, or does not send lists.

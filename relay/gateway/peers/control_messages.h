@@ -135,12 +135,12 @@ class ControlMessages {
   Instant retry_at_ = Instant::never();
 
   Admission admission_ = Admission::kOpen;
-  std::uint32_t sequence_ = 0;  // of our announcements; 0: none was made
+  std::uint32_t sequence_ = 0;  // number of our latest announcement; 0: none was made
   Admission peer_admission_ = Admission::kOpen;
   std::uint32_t peer_sequence_ = 0;
 
   std::vector<DictionaryOffer> dictionaries_;
-  std::uint32_t dictionaries_sequence_ = 0;  // of our offers; 0: none was made
+  std::uint32_t dictionaries_sequence_ = 0;  // number of our latest offer; 0: none was made
   std::vector<DictionaryOffer> peer_dictionaries_;
   std::uint32_t peer_dictionaries_sequence_ = 0;
 

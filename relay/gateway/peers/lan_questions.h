@@ -77,7 +77,7 @@ class LanQuestions {
   stp::Session& session_;
   Messages& messages_;
   std::vector<Question> unanswered_;
-  Instant asked_until_, heard_until_;  // until when the allowed rate of questions is used up
+  Instant asked_until_, heard_until_;  // the questions so far use up the rate until then
   std::optional<AskedAddress> found_;
   std::optional<Question> heard_;
 };

@@ -45,7 +45,7 @@ struct Lane {
   SharedDictionaries dictionaries;
   ReadySet<LaneId>::Bell bell = {};          // rung when the session may have something to send
   Instant suspect_since = Instant::never();  // never: the peer is alive
-  Instant silence = Instant::never();        // silent_since(), as its flows were last told
+  Instant silence = Instant::never();        // silent_since() when its flows were last visited
   PeerEpochLog epoch_log;                    // events that concern all its flows
   std::size_t flows = 0;                     // flows in the table
   std::uint64_t flows_refused = 0;  // flows that were refused because there was no room, so far

@@ -15,8 +15,8 @@ class PeerEpochLog {
   // At each event the session drops its streams. Later streams with the same ids are other streams.
   enum class Kind : std::uint8_t { kRestarted, kClosed };
 
-  // The number of events so far. A flow that has last compared its count with a smaller number has
-  // missed some events.
+  // The number of events so far. A flow records this number when it handles an event
+  // (EventsHandled::epochs); if it has recorded a smaller number, it has missed some events.
   std::uint32_t count() const { return count_; }
   void add(Kind kind) {
     kinds_[count_ % kinds_.size()] = kind;

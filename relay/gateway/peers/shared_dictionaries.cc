@@ -15,7 +15,7 @@ void SharedDictionaries::update(const TrafficClasses& classes,
     const auto offer = std::ranges::find(of_peer, levels->dictionary()->fingerprint(),
                                          &DictionaryOffer::fingerprint);
     if (offer == of_peer.end()) continue;
-    // Keep the results of trials when a reload makes new tables of the same file.
+    // A reload may make new tables of the same file. Then the results of its trials are kept.
     const SharedDictionary& old = before[id];
     const bool is_same = old.levels != nullptr && old.fingerprint == offer->fingerprint;
     shared_[id] = {levels, offer->fingerprint, offer->number,

@@ -18,8 +18,8 @@ class AddressSteps {
     IpPrefix prefix;
     std::uint32_t id = 0;
   };
-  // Is called for the addresses in ascending order, first IPv4, then IPv6, and returns the number
-  // for each range of addresses.
+  // Receives calls for the addresses in ascending order, first IPv4, then IPv6. value() returns the
+  // number for each range of addresses.
   class Walker {
    public:
     virtual ~Walker() = default;

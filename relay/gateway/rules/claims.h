@@ -46,7 +46,7 @@ class Claims {
 
   const Policy& policy_;
   std::vector<IpAddress> gateways_;  // addresses of this gateway and of all peers, ascending
-  IpAddress broadcast_;              // of the gateway's own subnet
+  IpAddress broadcast_;              // broadcast address of the gateway's own subnet
 };
 
 }  // namespace satrelay::gateway

@@ -10,7 +10,7 @@ namespace satrelay::gateway {
 
 struct Handshake {
   enum class Cause : std::uint8_t {
-    kRule,            // the rule says so, or no other cause prevents its `local`
+    kRule,            // the rule demands `remote`, or no cause below applies
     kServiceRefused,  // the service refused the latest connection, or did not answer it
     kServiceUnknown,  // under `auto`: the service has answered no connection for a day
     kFamilySilent,    // no server behind the peer answers with this IP version

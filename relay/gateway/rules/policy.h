@@ -54,7 +54,8 @@ class Policy {
   // The part of replace_rules() that takes long with many rules. It may be called in any thread.
   static std::shared_ptr<const RuleIndex> index(const config::Gateway& config);
   // A rule keeps its counters if its name stays the same, or if it has no name and its content
-  // stays the same, in whatever position. Changes of the operator at run time are lost.
+  // stays the same, even if its position changes. Changes that the operator made at run time are
+  // lost.
   void replace_rules(const std::vector<config::Rule>& rules,
                      std::shared_ptr<const RuleIndex> index);
 

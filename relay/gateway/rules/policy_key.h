@@ -24,8 +24,8 @@ struct PolicyKey {
   config::Direction direction = config::Direction::kOutbound;
   // The peer that serves the far host.
   std::optional<FarGatewayId> peer = {};
-  // Values that are not visible in the packet. A rule that drops or resets then matches, whatever
-  // value it demands. Other rules that demand a value do not match.
+  // Values that are not visible in the packet. A rule that demands one of them matches only if the
+  // rule drops or resets, and then whatever value it demands.
   enum class Hidden : std::uint8_t {
     kNothing,
     kPort,       // the port of TCP or UDP

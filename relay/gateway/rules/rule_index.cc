@@ -43,8 +43,8 @@ RuleIndex::Addresses RuleIndex::index_addresses(const std::vector<Rule>& rules, 
   return {!entries.empty(), any.value(), AddressSteps(entries, holding)};
 }
 
-// `ranges_of(match, add)` calls add(first, last) for each range of values that a rule demands. It
-// makes no call if the rule does not use the criterion.
+// `ranges_of(match, add)` must call add(first, last) for each range of values that the rule
+// demands, and not at all if the rule does not use the criterion.
 template <typename RangesOf>
 RuleIndex::Table RuleIndex::index_values(const std::vector<Rule>& rules, std::size_t values,
                                          RangesOf ranges_of) {
@@ -99,8 +99,8 @@ RuleIndex::RuleIndex(const std::vector<Rule>& rules, const std::vector<std::stri
     const auto value = static_cast<std::size_t>(*m.direction);
     add(value, value);
   });
-  // The last two values mean "no peer serves the host", and an unknown peer. Only rules can have
-  // the latter value.
+  // The last two values stand for a host that no peer serves, and for an unknown peer. Only a rule
+  // can have the latter.
   peer_ = index_values(rules, peers.size() + 2, [&](const Match& m, const auto& add) {
     for (const std::string& name : m.peer) {
       const auto found = std::ranges::find(peers, name);

@@ -26,15 +26,15 @@ class RuleIndex {
   // `peers`: the names of the peers, indexed like PolicyKey::peer. Takes about 10 us per rule.
   RuleIndex(const std::vector<config::Rule>& rules, const std::vector<std::string>& peers);
 
-  // If values are not visible in a packet (PolicyKey::hidden), rules that demand one of these
-  // values match if they drop or reset, and do not match otherwise.
+  // If values are not visible in a packet (PolicyKey::hidden), a rule that demands one of them
+  // matches only if the rule drops or resets.
   std::optional<std::size_t> first_match(const PolicyKey& key) const;
 
  private:
   // The first match if the packet has this protocol number.
   std::optional<std::size_t> first_match(const PolicyKey& key, std::uint8_t protocol) const;
-  // One criterion: for every value the rules that demand it, and in `any` the rules that do not use
-  // the criterion.
+  // The index of one criterion: for every value the rules that demand it, and in `any` the rules
+  // that do not use the criterion.
   struct Table {
     bool used = false;
     RuleSets::SetId any = RuleSets::kEmpty;

@@ -12,7 +12,7 @@
 
 namespace satrelay::gateway {
 
-// The whole link, in units of parts.
+// The number of parts of the whole link.
 inline constexpr std::uint32_t kWholeLink = 1 << 20;
 
 class Fallbacks {

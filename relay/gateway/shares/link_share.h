@@ -17,7 +17,7 @@ namespace satrelay::gateway {
 struct ClassRates {
   // 0: the class gets only the rate that the other classes leave.
   std::uint32_t weight = 0;
-  BitRate guaranteed = {};  // zero: none
+  BitRate guaranteed = {};  // zero: no guaranteed rate
   BitRate maximum = {};     // zero: no maximum
   friend bool operator==(const ClassRates&, const ClassRates&) = default;
 };
@@ -42,8 +42,8 @@ struct LinkDemand {
   // The classes in `waiting` that could send if the link allowed it.
   schedule::ClassSet hungry = 0;
   std::uint64_t sent = 0;
-  // The part of `sent` for which the worker's pacer is booked ahead: at the worker's share of the
-  // rate, these bytes are not carried yet.
+  // The part of `sent` that the link cannot have carried yet at the worker's share of the rate: the
+  // worker's pacer is booked ahead by these bytes.
   std::uint64_t booked = 0;
   // The bytes of `sent` that are reports.
   std::uint64_t reports = 0;
@@ -52,7 +52,7 @@ struct LinkDemand {
 };
 
 struct ClassShare {
-  std::uint32_t weight = 0;  // relative to the other classes of this worker
+  std::uint32_t weight = 0;  // weight among the classes of this worker
   BitRate expected;          // the class's rate while it has something to send
   BitRate guaranteed;
   // Set only if the class has a maximum.
@@ -66,7 +66,8 @@ struct ClassShare {
 struct LinkShare {
   std::uint64_t serial = 0;  // number of the division
   Instant until;             // when the share expires
-  // A part of kWholeLink. The parts of all workers add up to at most that.
+  // The part of the link that the worker uses when this share has expired, as a fraction of
+  // kWholeLink. The parts of all workers add up to at most kWholeLink.
   std::uint32_t fallback = 0;
   BitRate rate;
   BitRate reports;
@@ -106,7 +107,7 @@ struct Demands {
 struct Shares {
   Shares(std::size_t link_count, std::size_t lane_count) : links(link_count), lanes(lane_count) {}
   IdVector<LinkId, LinkShare> links;
-  IdVector<LaneId, BitRate> lanes;  // zero: no limit of its own
+  IdVector<LaneId, BitRate> lanes;  // limits of the lanes; zero: no limit of its own
 };
 
 }  // namespace satrelay::gateway

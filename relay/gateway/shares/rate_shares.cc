@@ -117,7 +117,7 @@ void RateShares::take_terms(const LinkTerms& terms, Duration passed) {
     guaranteed += c.guarantee;
     if (c.terms != ClassRates()) known_ |= class_bit(static_cast<ClassId>(i));
   }
-  // The guarantees are limited as in ClassOrder.
+  // As in ClassOrder, all guarantees together are at most this part of the link's rate.
   const double most = tick_.whole * config::kMostGuaranteedPercent / 100;
   if (guaranteed > most) {
     for_each_class([&](ClassId id) { classes_[id].guarantee *= most / guaranteed; });

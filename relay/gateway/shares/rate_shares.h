@@ -37,12 +37,12 @@ class RateShares {
  public:
   RateShares(unsigned workers, Instant now);
 
-  // `demands` and `shares` have an element for each worker. The terms are taken from a worker with
-  // a live session to a peer on the link, if there is one, and from the lowest rate if there are
-  // several. Does nothing if no time has passed.
+  // `demands` and `shares` have an element for each worker. If there are workers with a live
+  // session to a peer on the link, the terms of such a worker are used, and of several such terms
+  // the terms with the lowest rate. Does nothing if no time has passed.
   void divide(LinkId link, std::span<const Demands> demands, std::span<Shares> shares, Instant now);
   // Returns true if no worker has sent, or had anything to send, for a while. Then the shares stay
-  // valid until one has.
+  // valid until a worker has something to send.
   bool is_at_rest() const { return at_rest_; }
   // The length of the modem's queue, as computed from the workers' bytes.
   Duration queue() const { return queued_; }
@@ -58,7 +58,7 @@ class RateShares {
     ClassRates terms;
     double guarantee = 0, maximum = 0;
     Excess excess;                 // bytes above the maximum
-    double demand = 0, hosts = 0;  // of all workers together
+    double demand = 0, hosts = 0;  // sums over all workers
     // The rate that the class gets: from its guarantee, and by its weight.
     double guaranteed = 0, beyond = 0;
     double nominal = 0;   // rate by weight, if all classes had something to send
@@ -87,7 +87,7 @@ class RateShares {
   std::vector<Worker> workers_;
   Fallbacks fallbacks_;
   std::uint64_t serial_ = 0;
-  std::vector<std::uint64_t> taken_;  // for each worker, input of fallbacks_
+  std::vector<std::uint64_t> taken_;  // for each worker, the argument of Fallbacks::divide()
   std::vector<double> used_;
   std::array<Class, schedule::kClasses> classes_;
   schedule::ClassSet known_ = 0;  // classes that have terms, or something to send

@@ -33,8 +33,8 @@ namespace satrelay::gateway {
 
 struct Route {
   unsigned worker = 0;  // the worker that handles the frame
-  // Whether all other workers overhear the frame (Gateway::overhear()), as it may be useful to
-  // them.
+  // Whether all other workers overhear the frame too (Gateway::overhear()), since it may be useful
+  // to them.
   bool all = false;
   // The frame was dropped, or was copied and may be returned later by take_released(). In both
   // cases the caller frees the original.

@@ -22,8 +22,8 @@ constexpr ByteCount kFewFrames = ByteCount(4 * (1'500 + config::kOverheadEtherne
 // CoDel's target is a twentieth of its interval (RFC 8289 section 4.4). The interval is two seconds
 // by default, since a round trip over satellites, including the queue, takes one second.
 constexpr std::int64_t kTargetsInInterval = 20;
-// The longest wait, in targets. A burst of one window per round trip fits into this time. A sender
-// that ignores drops cannot make frames wait longer.
+// The longest wait of a frame, as a multiple of CoDel's target. A burst of one window per round
+// trip fits into this time. A sender that ignores drops cannot make frames wait longer.
 constexpr std::int64_t kTargetsAtMost = 10;
 
 // A pacer without a rate would never allow a packet again.

@@ -89,7 +89,7 @@ struct Carrier {
   BitRate receive_capacity;
   LinkId id;
   bool has_peers = false;
-  LinkTerms terms;  // terms for the division among workers
+  LinkTerms terms;  // terms for dividing the link among workers
   // Bytes as the link counts them, in all classes and in each class.
   std::uint64_t sent = 0;
   std::array<std::uint64_t, schedule::kClasses> sent_of{};

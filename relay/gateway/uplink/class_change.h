@@ -10,7 +10,7 @@ namespace satrelay::gateway {
 
 struct ClassChange {
   std::optional<std::uint8_t> weight = {};
-  std::optional<BitRate> guaranteed = {};  // zero: none
+  std::optional<BitRate> guaranteed = {};  // zero: no guaranteed rate
   std::optional<BitRate> maximum = {};     // zero: no maximum
   bool as_configured = false;              // applied before the other changes
 

@@ -73,7 +73,8 @@ class ClassOrder {
     book(c, id, bytes, now);
     return passed;
   }
-  // The same for a bridged frame. The tag of its host is kept elsewhere, and was `lead` ahead.
+  // The same for a bridged frame. HeldFrames keeps the tags of the frame's host; that host was
+  // `lead` ahead of the class's virtual time.
   void on_bridged(schedule::ClassId id, std::uint64_t lead, ByteCount bytes, Instant now) {
     classes_[id].sources.pass(lead);
     book(classes_[id], id, bytes, now);
@@ -99,8 +100,8 @@ class ClassOrder {
   static constexpr std::size_t kShareBurst = 3'000;
   struct Class {
     ClassRates rates;
-    std::uint32_t weight = 0;  // from `rates`, or from the worker's share
-    BitRate expected;          // from the worker's share
+    std::uint32_t weight = 0;  // the class's weight, from `rates` or from the worker's share
+    BitRate expected;          // the class's expected rate, from the worker's share
     std::optional<control::Pacer> guaranteed, maximum;
     schedule::FairTags sources{0};
     schedule::CappedShare bridged_share{kShareBurst};

@@ -11,8 +11,8 @@ namespace {
 
 // The number of bytes that a host or a flow sends in its turn: a long frame.
 constexpr std::int64_t kQuantum = 1514;
-// How far a flow may be ahead of its clock before it takes turns. A host may be further ahead,
-// since frames of several of its flows may arrive together.
+// How many bytes a flow may be ahead of its clock before it takes turns. A host may be further
+// ahead, since frames of several of its flows may arrive together.
 constexpr std::int64_t kFlowAhead = 1514;
 constexpr std::uint64_t kHostAhead = 4 * 1514 * schedule::FairTags::kUnit;
 // CoDel's law drops no frame of a flow while at most this many bytes wait behind the frame.
@@ -336,8 +336,8 @@ void HeldFrames::place(Host& host) {
 
 // --- forgetting --------------------------------------------------------------------------------
 
-// Whether the flow's tag no longer matters. If its host is forgotten together with the flow, the
-// host's tag must not matter either.
+// Whether the flow can be forgotten: its tag no longer matters. If its host is forgotten together
+// with the flow, the host's tag must not matter either.
 bool HeldFrames::is_over(const Flow& flow) const {
   const Host& host = *flow.host;
   if (host.empty() && lead(host) == 0) return true;

@@ -44,7 +44,7 @@ class HeldFrames {
     Slot slot = 0;
     std::uint16_t ip_bytes = 0;
     Duration waited;
-    std::uint64_t lead = 0;  // as lead() was before
+    std::uint64_t lead = 0;  // what lead() returned before the frame was removed
   };
   enum class Cause : std::uint8_t { kCrowded, kLate };
   struct Dropped {
@@ -92,8 +92,8 @@ class HeldFrames {
   void pass(schedule::ClassId traffic_class, std::uint64_t units) {
     classes_[traffic_class].clock += units;
   }
-  // No other source waits, so the bytes that the class has sent so far are not charged to its
-  // hosts.
+  // Call this if no other source of the class waits. The bytes that the class has sent so far are
+  // then not charged to its hosts.
   void forgive(schedule::ClassId traffic_class);
 
   schedule::ClassSet classes() const { return waiting_; }  // classes in which frames wait
@@ -126,7 +126,7 @@ class HeldFrames {
     std::uint32_t frames = 0;
     std::uint64_t bytes = 0;
     std::uint64_t tag = 0;  // in bytes, on the clock of its host
-    // In kFirst: how many bytes it may still send before the others.
+    // If the flow is in kFirst: how many bytes it may still send ahead of the other flows.
     std::int64_t deficit = 0;
     bool is_fresh = true;
     Place place = Place::kRests;

@@ -26,8 +26,8 @@ enum class OwnFrame : std::uint8_t {
 class OwnFrames {
  public:
   virtual ~OwnFrames() = default;
-  // Whether a frame of `frame_size` octets may be sent. If so, it is charged to the budget.
-  // `known`: the frame is for the next hop, a peer or a host behind a peer.
+  // Returns true if a frame of `frame_size` octets may be sent, and charges the frame to the
+  // budget. `known`: the frame is for the next hop, a peer or a host behind a peer.
   virtual bool take(OwnFrame kind, bool known, std::size_t frame_size, Instant now) = 0;
 };
 
@@ -40,7 +40,7 @@ class OwnTraffic {
   OwnTraffic(const OwnTraffic&) = delete;
   OwnTraffic& operator=(const OwnTraffic&) = delete;
 
-  // The rate of the link, of all workers together.
+  // `link`: the rate of the link, for all workers together.
   void set_rate(BitRate link, Instant now) {
     const BitRate tenth = link.scaled(1, 10);
     const BitRate hundredth = link.scaled(1, 100);

@@ -1,7 +1,7 @@
 // Remembers whether the servers behind a peer answer at all by IPv4, and by IPv6. Many networks
-// announce IPv6 and do not route it. A client that has both families relies on it that connect()
-// fails or takes long with the broken family. A gateway that answers in the name of such servers
-// defeats that.
+// announce IPv6 and do not route it. A client that knows addresses of both families turns to the
+// other family when connect() fails or takes long. A gateway that answers in the name of such
+// servers defeats that.
 //
 // A family is silent when three servers of different networks (a /24, or a /64) have not answered
 // within five minutes, and no other server has answered. A single answer ends that state.

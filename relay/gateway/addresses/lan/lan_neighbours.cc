@@ -64,8 +64,8 @@ LanNeighbours::Heard LanNeighbours::put(const IpAddress& host,
 }
 
 // An answer shows the host's MAC, but not which MAC of the router the host uses. So the known MAC
-// of the router is kept. If it is not known, the MAC is used to which this gateway itself would
-// send.
+// of the router is kept. If none is known, `router_` is used, the MAC to which this gateway itself
+// would send.
 std::optional<LanNeighbours::Heard> LanNeighbours::put_mac(const IpAddress& host,
                                                            const MacAddress& mac,
                                                            const wire::EthernetHeader& seen) {

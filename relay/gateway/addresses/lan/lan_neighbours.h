@@ -178,7 +178,7 @@ class LanNeighbours {
   std::array<Silence, kQuestions> silences_{};
   std::size_t next_silence_ = 0;
   std::size_t own_questions_ = 0;  // how many of `questions_` are in the gateway's own name
-  // The rate of questions is used up until this time.
+  // The questions so far use up the allowed rate until this time.
   Instant asked_until_;
   LanOwners owners_;
   LearnedDestinations destinations_;

@@ -71,7 +71,7 @@ class LanOwners {
   enum class News : std::uint8_t {
     kNone,
     kAskOwner,  // ask owner(); if it does not answer, call unanswered() or unasked()
-    kAnswered,  // by the owner that was asked
+    kAnswered,  // the owner that was asked has answered
   };
   News hear(const LanAddress& address, const NamedMac& named, Claim claim, Instant now);
   // Frames of the host come from `sender`, and the host acknowledges frames to `receiver`.
@@ -95,9 +95,9 @@ class LanOwners {
     // another MAC.
     bool has_moved = false;
   };
-  // A MAC other than `used` for frames to this address. An address without an owner is behind a
-  // router, and `used` is the router's MAC; then the result may be the MAC to which the router's
-  // address has moved. Claims with numbers up to `tried` are left out.
+  // Returns a MAC other than `used` to which frames for this address may be sent. If the address
+  // has no owner, it is behind a router, and `used` is the router's MAC; then the result may be the
+  // MAC to which the router's address has moved. Claims with numbers up to `tried` are left out.
   std::optional<Other> other(const LanAddress& address, const MacAddress& used, Instant now,
                              std::uint64_t tried = 0) const;
 
@@ -139,9 +139,9 @@ class LanOwners {
 
   HashKey key_;
   std::vector<Entry> entries_;
-  // Indexed by the hash of an owner's MAC: the latest entry of which that owner is in doubt.
+  // The latest entry with an owner that is in doubt, indexed by the hash of that owner's MAC.
   std::vector<std::uint16_t> by_owner_;
-  std::vector<Move> moves_;  // indexed by the hash of the old MAC; an entry has the latest move
+  std::vector<Move> moves_;  // the latest moves, indexed by the hash of the old MAC
   std::uint64_t claims_ = 0;
 };
 

@@ -54,7 +54,7 @@ class PresenceChecks {
     // The configured peer that has asked, or must be informed.
     FarGatewayId peer;
     State state = State::kNone;  // the latest result
-    // When the questions that led to the result began.
+    // When the questions began that led to `state`.
     Instant began = {};
     Instant changed = {};
     bool is_asked = false;  // its questions are not finished
@@ -129,7 +129,7 @@ class PresenceChecks {
   std::vector<Check> checks_;
   std::vector<Question> questions_;
   std::vector<Result> settled_;
-  // The rate of questions is used up until this time.
+  // The questions so far use up the allowed rate until this time.
   Instant asked_until_;
 };
 

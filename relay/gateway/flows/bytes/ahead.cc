@@ -12,7 +12,7 @@ namespace {
 // host's bytes arrive late, and the rate of a flow can grow.
 constexpr Duration kShortestFlight = Duration::milliseconds(400);
 constexpr Duration kBeyondRoundTrip = Duration::milliseconds(200);
-// The time that the link may take for a raw block. A host may at first be ahead by the bytes that
+// How long the link may need to send a raw block. At first a host may be ahead by the bytes that
 // the link sends in this time.
 constexpr Duration kBlock = Duration::milliseconds(200);
 // A compressed block may take the link longer, and may always have kLeastCompressed bytes, because

@@ -43,7 +43,7 @@ class Departures {
     rest_waits_ = rest;
   }
 
-  // Bytes of the host that were sent per period.
+  // How many bytes of the host were sent per period of this length.
   std::uint64_t in_a_period(Duration period, Instant now) { return left_.in_a_period(period, now); }
   // The same, plus the block that is being sent now, if its sending began within the period.
   std::uint64_t lately(Duration period, Instant now) {

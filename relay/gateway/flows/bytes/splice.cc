@@ -130,7 +130,8 @@ ConstBytes write_header(std::size_t encoded, std::optional<std::uint8_t> diction
   return ConstBytes(header).first(compress::kBlockHeaderSize + more);
 }
 
-// The peer's stream has arrived to its end, and ends within a block or a block header.
+// All bytes of the peer's stream have arrived, and the stream ends within a block or a block
+// header.
 bool is_cut_short(const Flow& flow, const stp::Session& session) {
   if (!session.streams().received_end(flow.inbound_stream())) return false;
   const Reassembler& stored = *session.streams().received(flow.inbound_stream());
@@ -157,7 +158,7 @@ Splice::Splice(int compress_level, const Dictionaries& dictionaries, WorkBudget&
 
 Splice::Way Splice::choose(SharedDictionary& dictionary, std::size_t size) {
   if (dictionary.levels == nullptr) return Way::kWithout;
-  if (size < kSmallestCompressed) return Way::kWith;  // sent raw if that does not pay
+  if (size < kSmallestCompressed) return Way::kWith;  // sent raw if compression does not pay
   compress::DictionaryTrial& trial = dictionary.trials.of(size);
   if (trial.is_due()) return Way::kBoth;
   return trial.pays() ? Way::kWith : Way::kWithout;

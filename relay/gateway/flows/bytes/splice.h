@@ -68,7 +68,7 @@ class Splice {
     std::size_t size = 0;
     bool with_dictionary = false;
   };
-  enum class Way : std::uint8_t { kWithout, kWith, kBoth };  // use of the dictionary
+  enum class Way : std::uint8_t { kWithout, kWith, kBoth };  // whether the dictionary is used
   static Way choose(SharedDictionary& dictionary, std::size_t size);
   // Leaves the result in encoded_, if compression pays.
   std::optional<Encoded> compress(ConstBytes plain, SharedDictionary& dictionary, Way way);

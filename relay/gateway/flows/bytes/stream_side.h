@@ -53,7 +53,7 @@ class StreamSide {
   // Call this only if the flow's session has agreed on icmp_refusals().
   void reset(Flow& f, const stp::IcmpRefusal& refusal, Instant now);
   void release_if_done(Flow& f, Instant now);
-  void leave(Flow& f) { count_waiting(f, 0); }  // its bytes no longer wait
+  void leave(Flow& f) { count_waiting(f, 0); }  // the flow's bytes no longer wait
 
   // --- a flow with an open stream --------------------------------------------------------------
   // Call this when bytes of the host may have arrived, or their end.

@@ -36,9 +36,9 @@ class FlowEnding {
   // An ICMP error has ended the attempt to connect. Reports the error to the peer, if the peer
   // understands ICMP errors. If not, handle_closed_endpoint() reports the end as exactly as it can.
   void hand_over(Flow& f, const stp::IcmpRefusal& refusal, Instant now);
-  // The peer was silent for too long, or has reported nothing about its server. If the peer is
-  // still silent, it may have restarted, so the flow is kept in the list of flows that the peer
-  // gets then.
+  // The peer was silent for too long, or has reported nothing about its server. A peer that is
+  // still silent may have restarted, so the flow is kept in the list of flows that the peer gets
+  // after the silence.
   void give_up(std::uint32_t slot, Instant now);
   // The session no longer has the stream.
   void lose_stream(std::uint32_t slot, PeerEpochLog::Kind kind, Instant now);

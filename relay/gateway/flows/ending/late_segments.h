@@ -23,8 +23,8 @@ class LateSegments {
   void add(const FlowKey& key, const tcp::TimeWait& state, Instant now);
   // Ends the TIME-WAIT of the connection, if it has one.
   void end(const FlowKey& key, Instant now);
-  // Ends the TIME-WAIT of the connection if `syn` may open it anew (RFC 6191). Returns false if it
-  // may not.
+  // Ends the TIME-WAIT of the connection if `syn` may open the connection anew (RFC 6191).
+  // Otherwise returns false.
   bool make_way(const FlowKey& key, const wire::TcpHeader& syn, Instant now);
   // Handles a segment of a connection that is in TIME-WAIT.
   void handle_segment(const FlowKey& key, const Frame& frame, const wire::TcpHeader& header,

@@ -41,7 +41,8 @@ class AwaitedReports {
   std::optional<FlowRecord> expect(const StreamOf& of, std::uint32_t slot, Instant now);
   std::optional<FlowRecord> keep(const StreamOf& of, const FlowRecord& record, Instant now);
 
-  // The far gateway's report is about the flow in `slot`, or about `record`. Its entry is removed.
+  // Finds the flow that a report of the far gateway is about: the flow is still in `slot`, or has
+  // ended and left `record`. Removes the entry.
   struct Found {
     std::optional<std::uint32_t> slot;
     std::optional<FlowRecord> record;

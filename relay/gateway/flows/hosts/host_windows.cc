@@ -79,8 +79,7 @@ std::uint64_t HostWindows::first(const Arena& part, LanHosts::Index host) const 
   return first(means(part), host);
 }
 
-// The window is never larger than a quarter of the spare memory, nor than the host's part of that
-// memory.
+// The window is at most a quarter of the spare memory, and at most the host's part of that memory.
 std::uint64_t HostWindows::limit(const Flow& f, const Means& there) const {
   const std::uint64_t most = beyond(there.spare, there.kept_for_streams) / 4;
   return std::min(

@@ -12,8 +12,8 @@
 
 namespace satrelay::gateway {
 
-// How much more one host may use, so that it never has more than half of what the other hosts
-// leave.
+// Returns how many more bytes a host may use that holds `held` bytes. A host may have at most half
+// of the memory that the other hosts leave.
 constexpr std::uint64_t half_of_rest(std::uint64_t free, std::uint64_t held) {
   const std::uint64_t most = (free + held + 1) / 2;
   return most > held ? most - held : 0;

@@ -20,7 +20,7 @@ struct FlowImageHeader {
 
   std::uint32_t magic = kMagicOfFlowImages;
   std::uint32_t version = FlowImage::kVersion;
-  std::uint32_t size = 0;      // of the rest, octets
+  std::uint32_t size = 0;      // octets of the rest of the image
   std::uint32_t checksum = 0;  // CRC32C of the rest
 
   void image(Image& image) { image(magic, version, size, checksum); }

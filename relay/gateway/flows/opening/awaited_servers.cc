@@ -10,11 +10,11 @@ constexpr Duration kDoubtAfter = Duration::seconds(1);
 
 // Whether a segment of the server shows another connection with this 4-tuple: a bridged connection,
 // or a connection that is older than the gateways. Until the handshake is complete, the gateway
-// cannot know whether the client itself or a forger asked for this flow. A reset, as TCP demands
-// it, could end a connection of honest hosts. The segment may be forged too, but the real server
-// would answer the first SYN before a second is sent. So the gateway drops the segment, and refuses
-// the flow only after it has repeated the SYN. The client's gateway then bridges the next SYN, so
-// that the two hosts themselves resolve the conflict.
+// cannot know whether the client itself or a forger asked for this flow. The RST that TCP demands
+// could end a connection of honest hosts. The segment may be forged too, but then the real server
+// answers the first SYN before the gateway sends a second SYN. So the gateway drops the segment,
+// and refuses the flow only after it has repeated the SYN. The client's gateway then bridges the
+// next SYN, so that the two hosts themselves resolve the conflict.
 bool AwaitedServers::handle_other_connection(std::uint32_t slot, const wire::TcpHeader& header,
                                              Instant now) {
   Flow& f = parts_.flows[slot];
@@ -66,9 +66,9 @@ void AwaitedServers::handle_other_vlan(std::uint32_t slot, const wire::TcpHeader
   transfer_.advance(slot, now);
 }
 
-// The client behaves as if a second sender answered it too. That may be the server itself, if its
-// answers to the far gateway's SYN take a path without the gateways. Only the far gateway knows
-// whether it waits for such answers.
+// The client behaves as if a second sender, besides this gateway, had answered it. That may be the
+// server itself, if its answers to the far gateway's SYN take a path without the gateways. Only the
+// far gateway knows whether it waits for such answers.
 void AwaitedServers::doubt(Flow& f, Instant now) {
   f.handled.stray_answers = static_cast<std::uint16_t>(f.endpoint.questions().stray_answers());
   const bool far_host_spoke = f.bytes.to_lan > 0 || f.rare().far_window;

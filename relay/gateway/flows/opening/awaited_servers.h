@@ -29,13 +29,13 @@ class AwaitedServers {
   // Returns whether a segment of the server shows another connection with this 4-tuple. If so, the
   // segment has been handled.
   bool handle_other_connection(std::uint32_t slot, const wire::TcpHeader& header, Instant now);
-  // A segment belongs to no flow. Returns the slot of the flow that has sent the SYN which this
-  // segment answers in another VLAN; kNoSlot: there is none.
+  // A segment belongs to no flow, but may answer the SYN of a flow in another VLAN. Returns the
+  // slot of that flow; kNoSlot: there is none.
   std::uint32_t find_in_other_vlan(const FlowKey& key, const wire::TcpHeader& header) const;
   // Ends the flow that find_in_other_vlan() has found.
   void handle_other_vlan(std::uint32_t slot, const wire::TcpHeader& answer, Instant now);
-  // The client behaves as if a second sender answered it too, so the peer is asked
-  // (handle_doubt()).
+  // The client behaves as if a second sender, besides this gateway, had answered it. So the peer is
+  // asked (handle_doubt()).
   void doubt(Flow& f, Instant now);
   // The peer asks whether the server of this stream's flow has answered at all.
   void handle_doubt(LaneId lane, stp::StreamId stream, Instant now);

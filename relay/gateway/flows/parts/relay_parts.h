@@ -87,7 +87,7 @@ struct RelayParts {
   config::Limits limits;
   Duration give_up_after;  // how long a flow waits for a silent peer
   WorkCount work;
-  tcp::Counters tcp_counters;  // of all endpoints
+  tcp::Counters tcp_counters;  // counters of all endpoints together
   HostSide host_side;
   FlowStore flows;
   FlowQuotas quotas;

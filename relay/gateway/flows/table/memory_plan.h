@@ -16,7 +16,7 @@ namespace satrelay::gateway {
 // A flow has four stores: for bytes from the host, to the peer, from the peer, and to the host.
 // Each store has a reserve of the arena, so that no other flow can stop it from making progress.
 inline constexpr std::size_t kStoresOfAFlow = 4;
-inline constexpr std::size_t kStoresOfAStream = 2;  // two of those
+inline constexpr std::size_t kStoresOfAStream = 2;  // to the peer and from the peer
 
 struct MemoryPlan {
   ByteCount arena;

@@ -141,8 +141,8 @@ void HostTracker::seek_host(Flow& f, Instant now) {
   } else if (rare.other_mac != MacAddress() && rare.other_mac != used) {
     try_mac(f, rare.other_mac);
   } else if (rare.sender_mac != MacAddress() && rare.sender_mac != used) {
-    // It is sure that the present MAC has reached the host. The repeat may only be caused by a
-    // loss, so the sender's MAC is not tried before the next repeat.
+    // The present MAC is known to have reached the host, and the repeat may only be caused by a
+    // loss. So the sender's MAC is not tried before the next repeat.
     rare.other_mac = rare.sender_mac;
   } else if (f.origin == Origin::kLan && !f.state.is_established()) {
     // A server needs no question: it is reached by the MAC that the far host uses.
@@ -157,8 +157,8 @@ bool HostTracker::try_new(Flow& f, Instant now) {
   return other.has_value();
 }
 
-// The flow has tried all MACs without an answer, each with one segment only. If it is not sure of
-// the known MAC, it first tries the MAC before the known MAC.
+// The flow has tried all MACs without an answer, each with one segment only. So it tries them
+// again, and begins with the host's previous MAC if the host may have returned there.
 bool HostTracker::try_again(Flow& f, Instant now) {
   FlowRare& rare = f.make_rare();
   if (std::exchange(rare.may_be_before, false) && rare.other_mac != f.lan.to_host.destination) {

@@ -54,7 +54,7 @@ class Reassembly {
 
   enum class Addition : std::uint8_t { kHeld, kWhole, kDropped };
   // `fragment` must be the result of look_at() for `frame`. The bytes of `frame` are copied. After
-  // kWhole the datagram is available by whole() until end_whole().
+  // kWhole, whole() returns the datagram until end_whole() is called.
   [[nodiscard]] Addition add(const Frame& fragment, ConstBytes frame, Instant now);
   // The frame as if it had not been fragmented: with the headers of the first fragment, and without
   // a Fragment header. It may be longer than any MTU.

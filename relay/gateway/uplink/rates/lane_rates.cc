@@ -84,7 +84,8 @@ void LaneRates::apply_capacity(Carrier& carrier, Instant now) {
 void LaneRates::apply_capacity(LaneId lane, Instant now) {
   Line& line = parts_.lines[lane];
   parts_.ready_set.wake(lane);
-  // This session has had no capacity yet, and so perhaps the other sessions of the carrier.
+  // This session has had no capacity so far, and perhaps the other sessions of the carrier have had
+  // none either.
   if (line.capacity.is_zero()) return apply_capacity(line.carrier, now);
   line.apply_limits();
   apply_rate(line.carrier, now);
