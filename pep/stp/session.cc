@@ -64,7 +64,7 @@ Session::Impl::Impl(const Config& settings, Arena& blocks, control::Pacer& carri
       own_ids(settings.opens_even_streams) {
   if (config.repair.mode == FecMode::kAuto) {
     SharedRepairs* const shared =
-        config.repair.shared != nullptr ? config.repair.shared : &own_repairs;
+        config.repair.shared != nullptr ? config.repair.shared : &own_repairs.shared();
     fec = std::make_unique<Fec>(config.datagram.size, shared);
   }
   config.security.reset();  // a secret is kept once, and erased when another replaces it
@@ -175,7 +175,7 @@ Session::~Session() = default;
 
 void Session::handle_packet(ConstBytes datagram, Instant now, const Reception& reception) {
   impl_->begin_call(now);
-  if (now != impl_->repairs_at) impl_->renew_repairs();
+  impl_->own_repairs.begin_call(now);
   impl_->reception = reception;
   impl_->handle_packet(datagram);
   if (impl_->work_waits()) impl_->go_on();
@@ -183,7 +183,7 @@ void Session::handle_packet(ConstBytes datagram, Instant now, const Reception& r
 
 void Session::handle_timeout(Instant now, std::uint64_t most) {
   impl_->begin_call(now, most);
-  impl_->renew_repairs();
+  impl_->own_repairs.renew(now);
   if (impl_->work_waits()) impl_->go_on();
   impl_->run_timers();
 }
@@ -305,6 +305,7 @@ Counters Session::counters() const {
     const FecReceiver::Counters received = impl_->fec->received();
     counters.repair_used = received.used;
     counters.repair_wasted = received.wasted;
+    counters.repair_dropped = impl_->fec->dropped;
     counters.repair_starved = impl_->fec->sender.starved();
     counters.repair_overload = received.overload;
   }

@@ -106,10 +106,10 @@ std::size_t Session::Impl::write_packet(Burst& burst, PacketBuilder& packet, Mut
   const MutableBytes out = room.first(std::min<std::size_t>(room.size(), burst.limit));
   const bool has_data = burst.room || (burst.is_open && data_waits());
   // The stream that comes first in the packet decides how the whole packet is covered.
-  const std::optional<FecCode> code = has_data ? covering_code() : std::nullopt;
+  const std::optional<FecCode> code =
+      has_data && may_repair() ? repair_planner().code() : std::nullopt;
   packet.renew(code ? out.first(out.size() - kRepairOverhead) : out);
-  const Coverage coverage = code ? plan_coverage(*code) : Coverage();
-  if (code) packet.protect(coded_frame(*code));
+  const Coverage coverage = code ? repair_planner().protect(packet, *code) : Coverage();
   const bool is_ping = path().requests.due();
   if (!burst.only_data) write_control(packet);
   const bool only_data = packet.empty();

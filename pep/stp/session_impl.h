@@ -3,7 +3,7 @@
 //
 // session.cc begins and ends associations, and has the public functions; session_receive.cc, the
 // receiving side; session_send.cc, the sending side; session_burst.cc, bursts of packets;
-// session_fec.cc, repairs; session_timers.cc, timers.
+// session_timers.cc, timers.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,14 @@
 #include <optional>
 #include <span>
 
-#include "pep/base/work_budget.h"
 #include "pep/base/work_count.h"
 #include "pep/stp/association.h"
 #include "pep/stp/connection/capacity_announcement.h"
 #include "pep/stp/connection/connection.h"
 #include "pep/stp/connection/peer_events.h"
 #include "pep/stp/fec/fec.h"
+#include "pep/stp/fec/repair_budget.h"
+#include "pep/stp/fec/repair_planner.h"
 #include "pep/stp/packets/changes.h"
 #include "pep/stp/packets/control_writer.h"
 #include "pep/stp/packets/packet_builder.h"
@@ -75,18 +76,11 @@ struct Session::Impl {
            repairs_wait();
   }
   bool repairs_wait() const { return fec != nullptr && fec->work_waits(); }
-  // All calls at one instant share one budget for repairs. So it makes no difference whether
-  // packets come one by one. handle_timeout() renews the budget.
-  void renew_repairs() {
-    repairs_at = now;
-    own_call.renew();
-  }
   void work_off_repairs();
   void go_on();
   template <typename Visit>
   void visit_timers(Visit&& visit) const;
   void run_timers();
-  void run_fec();
   void run_probe_timer();
   void suspect_peer();
   void run_linger();
@@ -141,12 +135,6 @@ struct Session::Impl {
   std::size_t send_close(MutableBytes out);
   std::size_t send_hello(MutableBytes out);
   std::size_t send_mtu_probe(MutableBytes out);
-  // How a protected packet is covered.
-  struct Coverage {
-    FecCode code = FecCode::kFlight;
-    FecSender::Plan plan = {};
-    bool is_last_flight = false;
-  };
   std::size_t write_packet(Burst& burst, PacketBuilder& packet, MutableBytes room);
   std::size_t finish_packet(PacketBuilder& packet, const Coverage& coverage,
                             const std::optional<RateGate::Room>& room);
@@ -169,30 +157,26 @@ struct Session::Impl {
   bool data_leaves() const {
     return writer.turn().streams && path().gate.open(now) && data_waits();
   }
-  // The stream that comes first in the next packet, as far as is known.
-  const Stream* first_stream() const {
-    return streams->sending().first(writer.turn().open, writer.turn().first);
-  }
   std::uint64_t most_in_flight() const;
   std::size_t datagram_limit() const;
   std::size_t next_limit();
 
-  // --- forward error correction (session_fec.cc)
-  bool may_repair() const;
-  bool lasts(const Stream& stream) const;
-  bool is_ending(const Stream& stream) const;
-  bool is_short(const Stream& stream) const;
-  bool may_end(const Stream& stream) const;
-  std::optional<FecCode> covering_code() const;
-  bool wants_protection(const Stream* next) const;
-  CodedFrame coded_frame(FecCode code) const;
-  Coverage plan_coverage(FecCode code) const;
-  void cover(const PacketBuilder& packet, const Coverage& coverage);
-  bool is_useful(const FecSender::Purpose& purpose) const;
-  FecSender::Waiting waiting() const;
-  bool repair_is_doubtful() const;
+  // --- forward error correction
+  bool may_repair() const { return fec != nullptr && connection.agreed().repairs(); }
+  // Requires `fec`.
+  RepairPlanner repair_planner() const {
+    return RepairPlanner({.fec = *fec,
+                          .path = path(),
+                          .streams = *streams,
+                          .turn = writer.turn(),
+                          .next = association->ledger.next(),
+                          .stp_overhead = stp_overhead(),
+                          .now = now});
+  }
+  // Octets of a packet around its frames.
+  std::size_t stp_overhead() const { return kHeaderSize + connection.protection().trailer_size(); }
   std::size_t send_repair(MutableBytes out);
-  Instant fec_timeout() const;
+  std::size_t finish_repair(PacketBuilder& packet, schedule::ClassId stream_class);
   Instant next_repair() const;
 
   Config config;
@@ -204,7 +188,6 @@ struct Session::Impl {
   Counters counters;
   WorkCount work;
   std::uint64_t enough_settled = 0;  // the count of `work` at which this call has settled enough
-  Instant repairs_at = Instant::never();
 
   Connection connection;
   PeerEvents peer_events;
@@ -217,12 +200,10 @@ struct Session::Impl {
 
   // These outlive the association.
   StreamWriter writer;
-  WorkBudget own_call;  // for a session that shares none
-  SharedRepairs own_repairs{1, own_call};
-  std::unique_ptr<Fec> fec;            // keeps its memory and counters; nullptr: off
-  schedule::ClassId prompt_class = 0;  // class of the last packet of a prompt flow
-  OwnIds own_ids;                      // the relay never sees an id twice
-  RetiredStreams retired_streams;      // the streams of sessions that are over
+  OwnRepairs own_repairs;
+  std::unique_ptr<Fec> fec;        // keeps its memory and counters; nullptr: off
+  OwnIds own_ids;                  // the relay never sees an id twice
+  RetiredStreams retired_streams;  // the streams of sessions that are over
 };
 
 }  // namespace satrelay::stp

@@ -68,7 +68,13 @@ std::size_t Session::Impl::finish_packet(PacketBuilder& packet, const Coverage& 
   }
   if (packet.eliciting()) path().requests.on_asked();
   if (!association->ledger.has_room(path().losses.oldest_unresolved())) recovery().make_room();
-  if (packet.is_protected()) cover(packet, coverage);
+  if (packet.is_protected()) {
+    const auto classes = writer.packet_classes();
+    repair_planner().add(
+        packet, coverage,
+        classes.empty() ? std::nullopt : std::optional(classes.front().stream_class),
+        config.repair.prompt_share);
+  }
   PacketHeader header;
   header.lane = config.lane;
   header.is_protected = packet.is_protected();
@@ -134,6 +140,35 @@ std::size_t Session::Impl::send_close(MutableBytes out) {
   return count_out(whole);
 }
 
+// Sends the next repair as a packet of its own, while the pacers are open. Returns 0 if none may
+// leave.
+std::size_t Session::Impl::send_repair(MutableBytes out) {
+  if (!may_repair() || path().probes.frozen() || !data_allowed()) return 0;
+  if (control_waits() || report_waits()) return 0;
+  const std::size_t trailer = connection.protection().trailer_size();
+  if (now >= fec->prompt.due()) {
+    PacketBuilder packet(out.first(std::min<std::size_t>(out.size(), next_limit())), trailer);
+    // These repairs accompany the bytes of prompt flows all the time, and count to their class.
+    if (fec->prompt.write(packet.frames(), now)) return finish_repair(packet, fec->prompt_class);
+  }
+  if (fec->sender.rests()) return 0;
+  PacketBuilder packet(out, trailer);
+  const auto stream_class = repair_planner().write_repair(packet);
+  return stream_class ? finish_repair(packet, *stream_class) : 0;
+}
+
+std::size_t Session::Impl::finish_repair(PacketBuilder& packet, schedule::ClassId stream_class) {
+  ++counters.repair_packets_out;
+  writer.count_repair(stream_class, packet.written().size());
+  return finish_packet(packet, {}, {});
+}
+
+// When a repair may leave.
+Instant Session::Impl::next_repair() const {
+  if (!may_repair() || path().probes.frozen() || !data_allowed()) return Instant::never();
+  return later(repair_planner().next_repair(), path().gate.opens_at());
+}
+
 // Debits and counts a finished packet. Returns its size.
 std::size_t Session::Impl::count_out(ConstBytes packet, const std::optional<RateGate::Room>& room) {
   path().gate.debit(packet.size(), now, room);
@@ -151,7 +186,7 @@ void Session::Impl::write_control(PacketBuilder& packet) {
        .own_capacity = own_capacity,
        .counters = counters,
        .now = now,
-       .stp_overhead = kHeaderSize + connection.protection().trailer_size(),
+       .stp_overhead = stp_overhead(),
        .datagram_overhead = config.datagram.overhead,
        .tells_reception = connection.agreed().reception(),
        .data_waits = data_waits(),

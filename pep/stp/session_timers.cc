@@ -14,7 +14,8 @@ void Session::Impl::go_on() {
 template <typename Visit>
 void Session::Impl::visit_timers(Visit&& visit) const {
   visit(path().losses.deadline(), [](Impl& s) { s.recovery().run_timer(); });
-  visit(fec_timeout(), [](Impl& s) { s.run_fec(); });
+  visit(fec != nullptr ? repair_planner().next_timeout() : Instant::never(),
+        [](Impl& s) { s.repair_planner().handle_timeout(); });
   // The packet that run_probe_timer() asks for must be able to leave, as it arms this timer again.
   visit(later(path().probes.next_probe(), path().gate.control_opens_at()),
         [](Impl& s) { s.run_probe_timer(); });

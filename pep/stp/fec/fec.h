@@ -11,6 +11,7 @@
 
 #include "pep/base/bytes.h"
 #include "pep/base/time.h"
+#include "pep/schedule/class_set.h"
 #include "pep/stp/fec/fec_codec.h"
 #include "pep/stp/fec/fec_policy.h"
 #include "pep/stp/fec/fec_receiver.h"
@@ -92,12 +93,14 @@ struct Fec {
   RepairBudget budget;  // for both receivers, and for the sums of flights
   FecSender sender;
   PromptSender prompt;
+  schedule::ClassId prompt_class = 0;            // class of the last packet of a prompt flow
   FecReceiver receiver;                          // receives the code of flights
   std::unique_ptr<FecReceiver> prompt_receiver;  // allocated for the first prompt packet
   RepairBacklog waiting;                         // repairs that wait for the next call
   std::span<const Range> repairable_flights;     // flights in the last result of repairable()
   std::optional<Range> repairable_prompt;  // prompt packets in the last result of repairable()
   std::vector<Range> all_repairable;       // the last result of repairable(), if it contains both
+  std::uint64_t dropped = 0;               // repairs that were dropped, and have not left
   std::uint64_t peer_repaired = 0;  // how many of our packets were recovered, as the peer reports
 };
 

@@ -113,6 +113,26 @@ class SharedRepairs {
   WorkBudget& call_;
 };
 
+// The budget of a session that shares none. All its calls at one instant share the work of a call.
+// So it makes no difference whether packets come one by one.
+class OwnRepairs {
+ public:
+  SharedRepairs& shared() { return shared_; }
+  void begin_call(Instant now) {
+    if (now != at_) renew(now);
+  }
+  // More may be done, although it is the same instant.
+  void renew(Instant now) {
+    at_ = now;
+    call_.renew();
+  }
+
+ private:
+  Instant at_ = Instant::never();
+  WorkBudget call_;
+  SharedRepairs shared_{1, call_};
+};
+
 // The budget of one session, for received repairs and for sums.
 class RepairBudget {
  public:
