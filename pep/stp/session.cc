@@ -1,167 +1,10 @@
 #include "pep/stp/session.h"
 
 #include <algorithm>
-#include <stdexcept>
-#include <utility>
 
 #include "pep/stp/session_impl.h"
 
 namespace satrelay::stp {
-
-namespace {
-
-Connection::Config connection_config(const Config& config) {
-  const std::uint32_t repair = config.repair.mode == FecMode::kAuto ? kCapabilityRepair : 0;
-  return {.handshake = {.epoch = config.boot_epoch,
-                        .opens_even_streams = config.opens_even_streams,
-                        .lane_count = config.lane_count,
-                        .datagram_size = config.datagram.size,
-                        .interval = config.hello.interval,
-                        .capabilities = config.relay_capabilities | repair | kCapabilityReception,
-                        .encrypts = config.security.has_value()},
-          .lane = config.lane,
-          .security = config.security,
-          .hello_budget = config.hello.shared,
-          .budget_peer = config.hello.peer,
-          .octets = config.hello.budgets,
-          .suspect_after = config.probes.suspect_after};
-}
-
-Path::Config path_config(const Config& config) {
-  return {.mtu = {.base = config.datagram.base,
-                  .floor = config.datagram.floor,
-                  .maximum = config.datagram.size,
-                  .known = config.datagram.path_mtu_known},
-          .probes = config.probes,
-          .feedback = config.feedback,
-          .initial_rtt = config.initial_rtt};
-}
-
-const Config& checked(const Config& config) {
-  if (config.boot_epoch == 0) throw std::invalid_argument("stp: boot_epoch must not be 0");
-  if (config.datagram.size < kMinDatagram) {
-    throw std::invalid_argument("stp: datagram_size must be at least 512");
-  }
-  if (config.feedback.minimum > config.feedback.maximum) {
-    throw std::invalid_argument("stp: feedback_minimum exceeds feedback_maximum");
-  }
-  if (config.lane >= Turns::kLanes) throw std::invalid_argument("stp: no such lane");
-  if (config.security && config.security->entropy == nullptr) {
-    throw std::invalid_argument("stp: security needs a source of entropy");
-  }
-  return config;
-}
-
-}  // namespace
-
-Session::Impl::Impl(const Config& settings, Arena& blocks, control::Pacer& carrier,
-                    control::RateController& rate_controller, StreamSource& source, Instant start)
-    : config(checked(settings)),
-      arena(blocks),
-      now(start),
-      connection(connection_config(settings), counters, start),
-      writer(source, work),
-      own_ids(settings.opens_even_streams) {
-  if (config.repair.mode == FecMode::kAuto) {
-    SharedRepairs* const shared =
-        config.repair.shared != nullptr ? config.repair.shared : &own_repairs.shared();
-    fec = std::make_unique<Fec>(config.datagram.size, shared);
-  }
-  config.security.reset();  // a secret is kept once, and erased when another replaces it
-  renew_promise();
-  begin_with(SentLedger(config.max_packets_in_flight),
-             RateGate(carrier, rate_controller, settings.datagram.overhead));
-}
-
-// Forgets everything that was agreed with the peer.
-void Session::Impl::begin_anew() {
-  streams->leave_to(retired_streams);
-  const bool had_capacity = !association->peer_capacity.capacity().is_zero();
-  // The debt of the gate's pacer and the counts of cuts go on.
-  RateGate gate = path().gate;
-  gate.clear();
-  begin_with(std::move(association->ledger).renewed(), gate);
-  if (had_capacity) peer_events.push(Event::Kind::kCapacity);
-}
-
-void Session::Impl::begin_with(SentLedger unused, const RateGate& gate) {
-  if (fec != nullptr) fec->clear();
-  association.emplace(std::move(unused), Path(kFirstPath, path_config(config), gate, now));
-  streams.emplace(config.streams, Streams::Pace{config.feedback.minimum, 2U * config.datagram.size},
-                  arena, work, connection.promised());
-}
-
-// Sets the lane credit that HELLO promises from now on.
-void Session::Impl::renew_promise() {
-  connection.promise(
-      std::min(config.streams.lane_receive_limit, ReceiveCredit::free_memory(arena)));
-}
-
-void Session::Impl::follow(const Connection::Heard& news) {
-  switch (news.change) {
-    case Connection::Change::kNothing:
-      break;
-    case Connection::Change::kHeard:
-      heard();
-      break;
-    case Connection::Change::kNewcomer:
-      renew_promise();
-      // A peer that is there answers the PING soon. Only the first of several newcomers in a row
-      // causes this. Otherwise a flood of such HELLOs would keep all new streams waiting.
-      if (!connection.is_alive()) break;
-      association->doubts_peer = true;
-      path().requests.ask();
-      break;
-    case Connection::Change::kBegun:
-      begin_session(news.has_restarted);
-      if (news.wants_proof) path().requests.ask();
-      break;
-  }
-  if (news.rtt > Duration::zero()) {
-    path().rtt.on_sample(news.rtt);
-    path().update_rtt();
-  }
-}
-
-// A session with this boot of the peer begins, and any other session is over.
-void Session::Impl::begin_session(bool has_restarted) {
-  begin_anew();
-  if (has_restarted) peer_events.push(Event::Kind::kPeerRestarted);
-  streams->sending().schedule().pause(false);
-  const HelloFrame& peer = connection.peer();
-  streams->start(peer.lane_credit, peer.stream_credit, now);
-  own_capacity.on_new_session();
-  path().mtu.start(
-      static_cast<std::uint16_t>(std::max<std::size_t>(peer.datagram_size, kMinDatagram)));
-  path().probes.start(now);
-  peer_events.push(Event::Kind::kPeerAlive);
-}
-
-void Session::Impl::heard() {
-  if (path().probes.is_return(now)) {
-    path().note_outage(association->ledger, now);
-    path().probes.on_return(now);
-  }
-  path().probes.on_heard(now);
-  const bool was_doubted = std::exchange(association->doubts_peer, false);
-  const bool was_suspect = connection.on_heard(now);
-  if (was_suspect) streams->sending().schedule().pause(false);
-  if (was_suspect || was_doubted) peer_events.push(Event::Kind::kPeerAlive);
-}
-
-void Session::Impl::close_by_peer() {
-  if (!connection.connected()) return;
-  begin_anew();
-  connection.close_by_peer();
-  if (!connection.has_newcomer()) renew_promise();
-  peer_events.push(Event::Kind::kPeerClosed);
-}
-
-void Session::Impl::close() {
-  if (connection.has_closed()) return;
-  connection.close(association->ledger.next());
-  begin_anew();
-}
 
 // --- Session -----------------------------------------------------------------------------------
 
@@ -176,8 +19,7 @@ Session::~Session() = default;
 void Session::handle_packet(ConstBytes datagram, Instant now, const Reception& reception) {
   impl_->begin_call(now);
   impl_->own_repairs.begin_call(now);
-  impl_->reception = reception;
-  impl_->handle_packet(datagram);
+  impl_->receiver.handle_packet(datagram, reception);
   if (impl_->work_waits()) impl_->go_on();
 }
 
@@ -293,7 +135,7 @@ bool Session::repairs_wait() const { return impl_->repairs_wait(); }
 
 void Session::work_off_repairs(Instant now) {
   impl_->begin_call(now);
-  impl_->work_off_repairs();
+  impl_->receiver.work_off_repairs();
 }
 
 std::uint64_t Session::visited() const { return impl_->work.total(); }

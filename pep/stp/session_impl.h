@@ -1,82 +1,32 @@
-// Joins the rooms of pep/stp: the peer, the packets in both directions, and the streams. All that
-// belongs to one peer is an Association and its Streams, which are built anew for the next.
-//
-// session.cc begins and ends associations, and has the public functions; session_receive.cc, the
-// receiving side; session_send.cc, the sending side; session_burst.cc, bursts of packets;
-// session_timers.cc, timers.
+// Joins the parts of a session. session.cc has the public functions; session_burst.cc and
+// session_send.cc, the sending side; session_timers.cc, timers.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <span>
 
-#include "pep/base/work_count.h"
-#include "pep/stp/association.h"
-#include "pep/stp/connection/capacity_announcement.h"
-#include "pep/stp/connection/connection.h"
-#include "pep/stp/connection/peer_events.h"
-#include "pep/stp/fec/fec.h"
-#include "pep/stp/fec/repair_budget.h"
 #include "pep/stp/fec/repair_planner.h"
-#include "pep/stp/packets/changes.h"
+#include "pep/stp/packet_receiver.h"
 #include "pep/stp/packets/control_writer.h"
 #include "pep/stp/packets/packet_builder.h"
 #include "pep/stp/packets/stream_writer.h"
-#include "pep/stp/path/late_sendings.h"
-#include "pep/stp/recovery/recovery.h"
 #include "pep/stp/session.h"
-#include "pep/stp/streams/retired_streams.h"
-#include "pep/stp/streams/stream_table.h"
-#include "pep/stp/streams/streams.h"
-#include "pep/stp/wire/frames.h"
-#include "pep/stp/wire/packet.h"
+#include "pep/stp/session_core.h"
 
 namespace satrelay::stp {
 
-struct Session::Impl {
+struct Session::Impl : SessionCore {
   Impl(const Config& settings, Arena& blocks, control::Pacer& carrier,
-       control::RateController& rate_controller, StreamSource& source, Instant start);
-
-  // --- the peer (session.cc)
-  void begin_anew();
-  void begin_with(SentLedger unused, const RateGate& gate);
-  Path& path() { return association->path(); }
-  const Path& path() const { return association->path(); }
-  void renew_promise();
-  Connection::Situation situation() const {
-    return {.next = association->ledger.next(),
-            .is_silent = path().probes.silent(now),
-            .may_begin = !retired_streams.full(),
-            .now = now};
-  }
-  // Follows what the connection has found out about the peer.
-  void follow(const Connection::Heard& heard);
-  void begin_session(bool has_restarted);
-  void heard();
-  void close();
-  void close_by_peer();
+       control::RateController& controller, StreamSource& source, Instant start)
+      : SessionCore(settings, blocks, carrier, controller, start), writer(source, work) {}
 
   // --- time, and work of which each call does a part (session_timers.cc)
-  // The streams, for a call that changes something.
-  Streams& change(Changes::Kind kind) {
-    changes.note(kind);
-    return *streams;
-  }
-  Streams& change(Changes::Kind kind, Instant at) {
-    now = at;
-    return change(kind);
-  }
-  void begin_call(Instant at, std::uint64_t most = kSettledAtOnce) {
-    change(Changes::Kind::kAny, at);
-    enough_settled = work.total() + most;
-  }
   bool work_waits() const {
     return !retired_streams.empty() || streams->work_waits() || !path().reports.empty() ||
            repairs_wait();
   }
-  bool repairs_wait() const { return fec != nullptr && fec->work_waits(); }
-  void work_off_repairs();
   void go_on();
   template <typename Visit>
   void visit_timers(Visit&& visit) const;
@@ -86,31 +36,6 @@ struct Session::Impl {
   void run_linger();
   Instant next_timeout() const;
   Instant next_departure() const;
-
-  // --- the receiving side (session_receive.cc)
-  struct FrameHandler;
-  void handle_packet(ConstBytes datagram);
-  void handle_frames(ConstBytes datagram, const PacketHeader& header);
-  // Opens a packet of the session. A packet of the newcomer may begin a new session. nullopt if it
-  // is dropped and counted.
-  struct Opened {
-    std::uint64_t number = 0;
-    ConstBytes frames;
-  };
-  std::optional<Opened> open_packet(ConstBytes datagram, const PacketHeader& header);
-  enum class GapMay : std::uint8_t { kBeDisorder, kBeRepaired };
-  void on_packet_recorded(std::uint64_t number, bool gap, bool eliciting, GapMay may);
-  void handle_protection(std::uint64_t number, ConstBytes frames,
-                         const std::optional<RepairFrame>& repair);
-  void handle_repair(const RepairFrame& repair);
-  void settle_known(FecReceiver& receiver);
-  void use_repaired(FecReceiver& receiver);
-
-  // --- the fate of our packets
-  Recovery recovery() {
-    return Recovery({association->ledger, path(), *streams, fec.get(), own_capacity, late_sendings,
-                     counters, work, enough_settled, now});
-  }
 
   // --- bursts of packets (session_burst.cc)
   // The answers that hold for the packets of one burst.
@@ -158,11 +83,9 @@ struct Session::Impl {
     return writer.turn().streams && path().gate.open(now) && data_waits();
   }
   std::uint64_t most_in_flight() const;
-  std::size_t datagram_limit() const;
   std::size_t next_limit();
 
   // --- forward error correction
-  bool may_repair() const { return fec != nullptr && connection.agreed().repairs(); }
   // Requires `fec`.
   RepairPlanner repair_planner() const {
     return RepairPlanner({.fec = *fec,
@@ -173,37 +96,12 @@ struct Session::Impl {
                           .stp_overhead = stp_overhead(),
                           .now = now});
   }
-  // Octets of a packet around its frames.
-  std::size_t stp_overhead() const { return kHeaderSize + connection.protection().trailer_size(); }
   std::size_t send_repair(MutableBytes out);
   std::size_t finish_repair(PacketBuilder& packet, schedule::ClassId stream_class);
   Instant next_repair() const;
 
-  Config config;
-  Arena& arena;
-  Instant now;          // time of the last call
-  Reception reception;  // of the packet that this call is about
-  Changes changes;
-  LateSendings late_sendings;
-  Counters counters;
-  WorkCount work;
-  std::uint64_t enough_settled = 0;  // the count of `work` at which this call has settled enough
-
-  Connection connection;
-  PeerEvents peer_events;
-  CapacityAnnouncement own_capacity;  // of the direction towards us
-
-  // The state with that peer. Both always exist, and are built anew together for the next peer
-  // (begin_anew()).
-  std::optional<Association> association;
-  std::optional<Streams> streams;
-
-  // These outlive the association.
+  PacketReceiver receiver{*this};
   StreamWriter writer;
-  OwnRepairs own_repairs;
-  std::unique_ptr<Fec> fec;        // keeps its memory and counters; nullptr: off
-  OwnIds own_ids;                  // the relay never sees an id twice
-  RetiredStreams retired_streams;  // the streams of sessions that are over
 };
 
 }  // namespace satrelay::stp

@@ -12,13 +12,6 @@ constexpr std::uint32_t kControlShare = 16;
 
 }  // namespace
 
-// The largest datagram that the path is known to carry and that both ends take. HELLOs and OPENs
-// always fit.
-std::size_t Session::Impl::datagram_limit() const {
-  return connection.connected() ? path().mtu.limit()
-                                : std::min(config.datagram.base, config.datagram.size);
-}
-
 // The limit for the next packet, which may have to be shorter. A PING on a silent path may be as
 // long as the limit (below).
 std::size_t Session::Impl::next_limit() {

@@ -7,7 +7,7 @@ void Session::Impl::go_on() {
   retired_streams.go_on(work);
   streams->go_on();
   if (!path().reports.empty()) recovery().work_off_reports();
-  work_off_repairs();
+  receiver.work_off_repairs();
 }
 
 // All timers of an association: when each is due, and what is due then.

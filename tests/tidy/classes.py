@@ -29,7 +29,6 @@ EXCEPTIONS = {
     "pep/stp/fec/fec_sender.h:FecSender": (45, 35, TOGETHER),
     "pep/stp/fec/prompt_sender.h:PromptSender": (45, 23, TOGETHER),
     "pep/stp/path/rate_gate.h:RateGate": (45, 22, TOGETHER),
-    "pep/stp/session_impl.h:Session::Impl": (99, 34, TOGETHER),
     "pep/stp/streams/stream.h:Stream": (45, 29, STATE),
     "pep/tcp/counters.h:Counters": (45, 29, FIGURES),
     "relay/gateway/addresses/lan/lan_neighbours.h:LanNeighbours": (45, 30, TOGETHER),

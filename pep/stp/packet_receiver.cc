@@ -1,7 +1,10 @@
+#include "pep/stp/packet_receiver.h"
+
 #include <algorithm>
 
 #include "pep/base/sequence.h"
-#include "pep/stp/session_impl.h"
+#include "pep/stp/wire/frames.h"
+#include "pep/stp/wire/repair_frame.h"
 
 namespace satrelay::stp {
 
@@ -26,8 +29,8 @@ struct CountedFrames {
 };
 
 // Applies the frames of one valid packet.
-struct Session::Impl::FrameHandler {
-  Impl& s;
+struct PacketReceiver::FrameHandler {
+  SessionCore& s;
   bool eliciting = false;
   bool closed = false;
   std::optional<RepairFrame> repair = std::nullopt;
@@ -140,7 +143,7 @@ struct Session::Impl::FrameHandler {
   }
 };
 
-void Session::Impl::FrameHandler::operator()(const OpenFrame& frame) {
+void PacketReceiver::FrameHandler::operator()(const OpenFrame& frame) {
   eliciting = true;
   bool is_new = false;
   Stream* const stream = stream_of(frame.stream, [&]() -> Stream* {
@@ -158,7 +161,7 @@ void Session::Impl::FrameHandler::operator()(const OpenFrame& frame) {
   s.streams->life().on_opened(*stream, frame.metadata);
 }
 
-void Session::Impl::FrameHandler::operator()(const ResetFrame& frame) {
+void PacketReceiver::FrameHandler::operator()(const ResetFrame& frame) {
   eliciting = true;
   Stream* const stream = stream_of(frame.stream, [&] {
     // The stream was opened and reset before we saw either. Settle the accounts without an event.
@@ -174,7 +177,7 @@ void Session::Impl::FrameHandler::operator()(const ResetFrame& frame) {
   drain_resetting(*stream, frame.final_size, true);
 }
 
-void Session::Impl::FrameHandler::operator()(const ConfirmFrame& frame) {
+void PacketReceiver::FrameHandler::operator()(const ConfirmFrame& frame) {
   eliciting = true;
   ++s.counters.confirmations_in;
   Stream* const stream = stream_of(frame.stream, [&]() -> Stream* {
@@ -188,7 +191,7 @@ void Session::Impl::FrameHandler::operator()(const ConfirmFrame& frame) {
   }
 }
 
-void Session::Impl::FrameHandler::operator()(const DataFrame& frame) {
+void PacketReceiver::FrameHandler::operator()(const DataFrame& frame) {
   eliciting = true;
   Stream* const stream = stream_of(frame.stream, [&]() -> Stream* {
     // The OPEN of the stream is late or lost. The bytes are stored, and the relay gets them after
@@ -245,206 +248,212 @@ void Session::Impl::FrameHandler::operator()(const DataFrame& frame) {
   }
 }
 
-void Session::Impl::handle_packet(ConstBytes datagram) {
-  ++counters.packets_in;
-  counters.bytes_in += datagram.size();
+void PacketReceiver::handle_packet(ConstBytes datagram, const Reception& reception) {
+  reception_ = reception;
+  ++core_.counters.packets_in;
+  core_.counters.bytes_in += datagram.size();
   const std::optional<PacketHeader> header = parse_header(datagram);
-  if (!header || header->lane != config.lane) {
-    ++counters.malformed;
+  if (!header || header->lane != core_.config.lane) {
+    ++core_.counters.malformed;
   } else if (header->type == PacketType::kHello) {
-    follow(connection.handle_hello(datagram, *header, situation()));
+    core_.follow(core_.connection.handle_hello(datagram, *header, core_.situation()));
   } else if (header->version != kVersion) {
-    ++counters.version_mismatch;
-    connection.answer_stranger(now);
+    ++core_.counters.version_mismatch;
+    core_.connection.answer_stranger(core_.now);
   } else {
     handle_frames(datagram, *header);
   }
 }
 
-std::optional<Session::Impl::Opened> Session::Impl::open_packet(ConstBytes datagram,
-                                                                const PacketHeader& header) {
-  connection.expire(now);
-  Protection& protection = connection.protection();
+std::optional<PacketReceiver::Opened> PacketReceiver::open_packet(ConstBytes datagram,
+                                                                  const PacketHeader& header) {
+  core_.connection.expire(core_.now);
+  Protection& protection = core_.connection.protection();
   const bool recognized = protection.recognizes(header.session_tag);
   if (recognized) {
-    const std::uint64_t number = unwrap_sequence<32>(header.number, association->received.next());
+    const std::uint64_t number =
+        unwrap_sequence<32>(header.number, core_.association->received.next());
     // A replayed packet must not cost a decryption, and is no sign of life.
-    if (protection.encrypts() && association->received.is_duplicate(number)) {
-      ++counters.duplicate_packets_in;
+    if (protection.encrypts() && core_.association->received.is_duplicate(number)) {
+      ++core_.counters.duplicate_packets_in;
       return std::nullopt;
     }
-    const auto frames =
-        protection.open(header, number, datagram, now, path().rtt.smoothed() + kOldKeyKept);
+    const auto frames = protection.open(header, number, datagram, core_.now,
+                                        core_.path().rtt.smoothed() + kOldKeyKept);
     if (frames) return Opened{number, *frames};
   }
-  if (!retired_streams.full()) {
-    const Duration keep = config.initial_rtt + kOldKeyKept;
-    if (const auto opened = connection.open_of_newcomer(header, datagram, keep, now)) {
-      follow(opened->heard);
+  if (!core_.retired_streams.full()) {
+    const Duration keep = core_.config.initial_rtt + kOldKeyKept;
+    if (const auto opened = core_.connection.open_of_newcomer(header, datagram, keep, core_.now)) {
+      core_.follow(opened->heard);
       return Opened{opened->number, opened->frames};
     }
   }
-  if (recognized || connection.newcomer_recognizes(header.session_tag)) {
-    ++(protection.encrypts() ? counters.not_authentic : counters.bad_crc);
+  if (recognized || core_.connection.newcomer_recognizes(header.session_tag)) {
+    ++(protection.encrypts() ? core_.counters.not_authentic : core_.counters.bad_crc);
   } else {
-    ++counters.stale_epoch;
-    if (connection.state() != PeerState::kClosed) connection.answer_stranger(now);
+    ++core_.counters.stale_epoch;
+    if (core_.connection.state() != PeerState::kClosed) core_.connection.answer_stranger(core_.now);
   }
   return std::nullopt;
 }
 
-void Session::Impl::handle_frames(ConstBytes datagram, const PacketHeader& header) {
-  Protection& protection = connection.protection();
-  if (connection.has_closed()) {
+void PacketReceiver::handle_frames(ConstBytes datagram, const PacketHeader& header) {
+  Protection& protection = core_.connection.protection();
+  if (core_.connection.has_closed()) {
     // The peer has missed our CLOSE.
-    if (protection.recognizes(header.session_tag)) connection.close_sequence().on_heard(now);
-    ++counters.stale_epoch;
+    if (protection.recognizes(header.session_tag))
+      core_.connection.close_sequence().on_heard(core_.now);
+    ++core_.counters.stale_epoch;
     return;
   }
   const auto opened = open_packet(datagram, header);
   if (!opened) return;
   const auto [number, frames] = *opened;
-  if (!association->received.plausible(number)) {
-    ++counters.malformed;
+  if (!core_.association->received.plausible(number)) {
+    ++core_.counters.malformed;
     return;
   }
-  protection.send_with_proven(association->ledger.next(), now);
-  heard();
-  if (association->received.is_duplicate(number)) {
-    ++counters.duplicate_packets_in;
+  protection.send_with_proven(core_.association->ledger.next(), core_.now);
+  core_.heard();
+  if (core_.association->received.is_duplicate(number)) {
+    ++core_.counters.duplicate_packets_in;
     return;
   }
-  if (!association->received.has_place(number)) {
-    ++counters.scattered_packets_in;
+  if (!core_.association->received.has_place(number)) {
+    ++core_.counters.scattered_packets_in;
     return;
   }
   // Most packets of bulk have a single frame, which is parsed only once.
   const std::optional<DataFrame> only = parse_only_data(frames);
   if (!only && !walk_frames(frames, IgnoreFrames{})) {
-    ++counters.malformed;
+    ++core_.counters.malformed;
     return;
   }
-  FrameHandler handler{*this};
-  CountedFrames<FrameHandler> counted{handler, work};
+  FrameHandler handler{core_};
+  CountedFrames<FrameHandler> counted{handler, core_.work};
   if (only) {
     counted(*only);
   } else {
     walk_frames(frames, counted);
   }
   if (handler.closed) {
-    close_by_peer();
+    core_.close_by_peer();
     return;
   }
   // The packet counts as not received, and its content may come again.
   if (handler.refused) {
-    ++counters.refused_packets_in;
+    ++core_.counters.refused_packets_in;
     return;
   }
-  path().bytes_in += datagram.size();
-  const bool gap = association->received.record(number, now);
-  path().own_reception.on_packet(reception, number + 1 == association->received.next());
-  const bool may_be_repaired = fec != nullptr && (header.is_protected || handler.repair);
+  core_.path().bytes_in += datagram.size();
+  const bool gap = core_.association->received.record(number, core_.now);
+  core_.path().own_reception.on_packet(reception_,
+                                       number + 1 == core_.association->received.next());
+  const bool may_be_repaired = core_.fec != nullptr && (header.is_protected || handler.repair);
   on_packet_recorded(number, gap, handler.eliciting,
                      may_be_repaired ? GapMay::kBeRepaired : GapMay::kBeDisorder);
   if (may_be_repaired) handle_protection(number, frames, handler.repair);
 }
 
 // Uses a covered packet, or a repair, to give back lost packets.
-void Session::Impl::handle_protection(std::uint64_t number, ConstBytes frames,
-                                      const std::optional<RepairFrame>& repair) {
+void PacketReceiver::handle_protection(std::uint64_t number, ConstBytes frames,
+                                       const std::optional<RepairFrame>& repair) {
   if (repair) {
-    ++counters.repair_packets_in;
-    const bool waits = repairs_wait() || fec->budget.call_is_spent();
+    ++core_.counters.repair_packets_in;
+    const bool waits = core_.repairs_wait() || core_.fec->budget.call_is_spent();
     if (!waits) return handle_repair(*repair);
-    if (!fec->waiting.push(*repair)) fec->receiver_of(repair->code).refuse_repair();
+    if (!core_.fec->waiting.push(*repair)) core_.fec->receiver_of(repair->code).refuse_repair();
     return;
   }
   const std::optional<CodedPacket> packet = coded_packet(frames);
   if (!packet) return;
-  FecReceiver& receiver = fec->receiver_of(packet->coded.code);
+  FecReceiver& receiver = core_.fec->receiver_of(packet->coded.code);
   const std::uint64_t malformed = receiver.counters().malformed;
-  receiver.handle_packet(packet->coded.index, number, packet->frames, association->received, now);
-  counters.malformed += receiver.counters().malformed - malformed;
+  receiver.handle_packet(packet->coded.index, number, packet->frames, core_.association->received,
+                         core_.now);
+  core_.counters.malformed += receiver.counters().malformed - malformed;
   use_repaired(receiver);
 }
 
-void Session::Impl::handle_repair(const RepairFrame& repair) {
-  FecReceiver& receiver = fec->receiver_of(repair.code);
+void PacketReceiver::handle_repair(const RepairFrame& repair) {
+  FecReceiver& receiver = core_.fec->receiver_of(repair.code);
   const std::uint64_t malformed = receiver.counters().malformed;
-  receiver.handle_repair(repair, association->received, now);
-  counters.malformed += receiver.counters().malformed - malformed;
+  receiver.handle_repair(repair, core_.association->received, core_.now);
+  core_.counters.malformed += receiver.counters().malformed - malformed;
   use_repaired(receiver);
 }
 
-void Session::Impl::work_off_repairs() {
-  if (!repairs_wait()) return;
-  if (!connection.connected()) return fec->drop_waiting();
-  while (repairs_wait() && !fec->budget.call_is_spent()) {
+void PacketReceiver::work_off_repairs() {
+  if (!core_.repairs_wait()) return;
+  if (!core_.connection.connected()) return core_.fec->drop_waiting();
+  while (core_.repairs_wait() && !core_.fec->budget.call_is_spent()) {
     // A packet that is given back may close the session.
-    if (fec->receiver.work_waits()) {
-      settle_known(fec->receiver);
-    } else if (fec->prompt_receiver && fec->prompt_receiver->work_waits()) {
-      settle_known(*fec->prompt_receiver);
+    if (core_.fec->receiver.work_waits()) {
+      settle_known(core_.fec->receiver);
+    } else if (core_.fec->prompt_receiver && core_.fec->prompt_receiver->work_waits()) {
+      settle_known(*core_.fec->prompt_receiver);
     } else {
-      handle_repair(fec->waiting.front());
-      if (!fec->waiting.empty()) fec->waiting.pop();
+      handle_repair(core_.fec->waiting.front());
+      if (!core_.fec->waiting.empty()) core_.fec->waiting.pop();
     }
   }
 }
 
-void Session::Impl::settle_known(FecReceiver& receiver) {
+void PacketReceiver::settle_known(FecReceiver& receiver) {
   const std::uint64_t malformed = receiver.counters().malformed;
-  if (!receiver.rest_waits()) receiver.settle_known(association->received);
-  counters.malformed += receiver.counters().malformed - malformed;
+  if (!receiver.rest_waits()) receiver.settle_known(core_.association->received);
+  core_.counters.malformed += receiver.counters().malformed - malformed;
   use_repaired(receiver);
 }
 
 // Handles the packets that were given back. At least one new packet is handled, the others as far
 // as the call's budget allows.
-void Session::Impl::use_repaired(FecReceiver& receiver) {
+void PacketReceiver::use_repaired(FecReceiver& receiver) {
   const bool were_deferred = receiver.rest_waits();
   std::size_t used = 0;
   for (const FecReceiver::Packet& given : receiver.repaired()) {
     const bool may_wait = used > 0 || were_deferred;
-    if (may_wait && fec->budget.call_is_spent()) return receiver.deferred_repaired(used);
+    if (may_wait && core_.fec->budget.call_is_spent()) return receiver.deferred_repaired(used);
     ++used;
-    if (association->received.is_duplicate(given.number) ||
-        !association->received.has_place(given.number))
+    if (core_.association->received.is_duplicate(given.number) ||
+        !core_.association->received.has_place(given.number))
       continue;
     if (!walk_frames(given.frames, IgnoreFrames{})) {
-      ++counters.malformed;
+      ++core_.counters.malformed;
       continue;
     }
-    FrameHandler handler{*this};
-    CountedFrames<FrameHandler> counted{handler, work};
-    const std::uint64_t visited = work.total();
+    FrameHandler handler{core_};
+    CountedFrames<FrameHandler> counted{handler, core_.work};
+    const std::uint64_t visited = core_.work.total();
     walk_frames(given.frames, counted);
-    fec->budget.count_frames(work.total() - visited);
+    core_.fec->budget.count_frames(core_.work.total() - visited);
     if (handler.closed) {
-      close_by_peer();
+      core_.close_by_peer();
       return;
     }
     if (handler.refused) {
-      ++counters.refused_packets_in;
+      ++core_.counters.refused_packets_in;
       continue;
     }
-    association->received.record_repaired(given.number);
+    core_.association->received.record_repaired(given.number);
     on_packet_recorded(given.number, false, handler.eliciting, GapMay::kBeDisorder);
   }
   receiver.end_repaired();
 }
 
-void Session::Impl::on_packet_recorded(std::uint64_t number, bool gap, bool eliciting, GapMay may) {
-  if (eliciting) path().feedback.on_arrival();
+void PacketReceiver::on_packet_recorded(std::uint64_t number, bool gap, bool eliciting,
+                                        GapMay may) {
+  if (eliciting) core_.path().feedback.on_arrival();
   ReorderTolerance disorder;  // for the order of the peer's packets
-  disorder.set_lateness(association->received.lateness(now));
+  disorder.set_lateness(core_.association->received.lateness(core_.now));
   if (gap && may == GapMay::kBeRepaired) {
-    path().feedback.on_gap(now + FecReceiver::kPatience + disorder.time());
-  } else if (gap && path().gap.on_gap(number)) {
-    path().feedback.on_gap(now + disorder.time());
+    core_.path().feedback.on_gap(core_.now + FecReceiver::kPatience + disorder.time());
+  } else if (gap && core_.path().gap.on_gap(number)) {
+    core_.path().feedback.on_gap(core_.now + disorder.time());
   }
-  const bool is_certain = path().gap.on_recorded(number, association->received.next());
-  if (is_certain && disorder.keeps_order()) path().feedback.on_gap(now);
+  const bool is_certain = core_.path().gap.on_recorded(number, core_.association->received.next());
+  if (is_certain && disorder.keeps_order()) core_.path().feedback.on_gap(core_.now);
 }
 
 }  // namespace satrelay::stp

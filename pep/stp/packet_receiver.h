@@ -1,0 +1,50 @@
+// The receiving side of a session: opens packets, applies their frames, and uses repairs.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "pep/base/bytes.h"
+#include "pep/stp/fec/fec_receiver.h"
+#include "pep/stp/path/reception.h"
+#include "pep/stp/session_core.h"
+#include "pep/stp/wire/packet.h"
+#include "pep/stp/wire/repair_frame.h"
+
+namespace satrelay::stp {
+
+class PacketReceiver {
+ public:
+  // `core` outlives this object.
+  explicit PacketReceiver(SessionCore& core) : core_(core) {}
+
+  // `reception` describes the port that the packet came by.
+  void handle_packet(ConstBytes datagram, const Reception& reception);
+  // Uses repairs that wait, as far as the budget of this call allows.
+  void work_off_repairs();
+
+ private:
+  struct FrameHandler;
+  // The frames of a packet that was opened.
+  struct Opened {
+    std::uint64_t number = 0;
+    ConstBytes frames;
+  };
+  enum class GapMay : std::uint8_t { kBeDisorder, kBeRepaired };
+
+  void handle_frames(ConstBytes datagram, const PacketHeader& header);
+  // Opens a packet of the session. A packet of the newcomer may begin a new session. nullopt if it
+  // is dropped and counted.
+  std::optional<Opened> open_packet(ConstBytes datagram, const PacketHeader& header);
+  void on_packet_recorded(std::uint64_t number, bool gap, bool eliciting, GapMay may);
+  void handle_protection(std::uint64_t number, ConstBytes frames,
+                         const std::optional<RepairFrame>& repair);
+  void handle_repair(const RepairFrame& repair);
+  void settle_known(FecReceiver& receiver);
+  void use_repaired(FecReceiver& receiver);
+
+  SessionCore& core_;
+  Reception reception_;  // of the packet that is handled
+};
+
+}  // namespace satrelay::stp
