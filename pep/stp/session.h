@@ -40,6 +40,8 @@
 
 namespace satrelay::stp {
 
+struct SessionCore;
+
 // A packet that was polled.
 struct PolledPacket {
   std::uint16_t size = 0;    // UDP payload
@@ -142,8 +144,8 @@ class Session {
 
    private:
     friend class Session;
-    explicit StreamAccess(Impl& impl) : impl_(impl) {}
-    Impl& impl_;
+    explicit StreamAccess(SessionCore& core) : core_(core) {}
+    SessionCore& core_;
   };
 
   // The path to the peer, as the session knows it.
@@ -170,8 +172,8 @@ class Session {
 
    private:
     friend class Session;
-    explicit PathView(const Impl& impl) : impl_(impl) {}
-    const Impl& impl_;
+    explicit PathView(const SessionCore& core) : core_(core) {}
+    const SessionCore& core_;
   };
 
   // `arena`, `carrier`, `controller` and `source` must outlive the session. Sessions may share the

@@ -7,8 +7,8 @@
 namespace satrelay::stp {
 
 StreamImage::StreamImage(Session& session, StreamId stream)
-    : arena_(session.impl_->arena),
-      stream_(session.impl_->streams->find(static_cast<std::uint64_t>(stream))) {}
+    : arena_(session.impl_->core.arena),
+      stream_(session.impl_->core.streams->find(static_cast<std::uint64_t>(stream))) {}
 
 void StreamImage::write(Image& image) { stream_->image(image); }
 

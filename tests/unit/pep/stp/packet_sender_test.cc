@@ -20,7 +20,7 @@
 #include "relay/sim/adversaries/hello_packet.h"
 #include "tests/unit/pep/stp/application.h"
 
-namespace satrelay::stp::test::session_burst_test {
+namespace satrelay::stp::test::packet_sender_test {
 namespace {
 
 constexpr std::uint64_t kEpoch = 1000, kPeerEpoch = 2000;
@@ -138,7 +138,7 @@ class Sender final : public StreamSource {
 };
 
 // Two senders in the same state. One of them sends in bursts.
-class SessionBurstTest : public ::testing::Test {
+class PacketSenderTest : public ::testing::Test {
  protected:
   void begin(const Settings& settings = {}) {
     bursts_ = std::make_unique<Sender>(settings);
@@ -186,7 +186,7 @@ class SessionBurstTest : public ::testing::Test {
   std::unique_ptr<Sender> bursts_, single_;
 };
 
-TEST_F(SessionBurstTest, IsWhatWouldLeaveOneByOne) {
+TEST_F(PacketSenderTest, IsWhatWouldLeaveOneByOne) {
   begin();
   both([](Sender& s) {
     s.open(200'000);
@@ -195,7 +195,7 @@ TEST_F(SessionBurstTest, IsWhatWouldLeaveOneByOne) {
   EXPECT_GT(compare(), 100U);
 }
 
-TEST_F(SessionBurstTest, HostsAndStreamsTakeTheirTurnsAsOneByOne) {
+TEST_F(PacketSenderTest, HostsAndStreamsTakeTheirTurnsAsOneByOne) {
   begin();
   both([](Sender& s) {
     s.open(90'000, 1);
@@ -207,7 +207,7 @@ TEST_F(SessionBurstTest, HostsAndStreamsTakeTheirTurnsAsOneByOne) {
   EXPECT_GT(compare(), 80U);
 }
 
-TEST_F(SessionBurstTest, WhatTheWriterProducesOnTheWayIsTheSame) {
+TEST_F(PacketSenderTest, WhatTheWriterProducesOnTheWayIsTheSame) {
   begin();
   both([](Sender& s) {
     int left = 40;
@@ -223,7 +223,7 @@ TEST_F(SessionBurstTest, WhatTheWriterProducesOnTheWayIsTheSame) {
   EXPECT_GT(compare(), 60U);
 }
 
-TEST_F(SessionBurstTest, EachHasThePriorityThatItsControllerSays) {
+TEST_F(PacketSenderTest, EachHasThePriorityThatItsControllerSays) {
   begin();
   both([](Sender& s) {
     s.controller.alternates = true;
@@ -233,7 +233,7 @@ TEST_F(SessionBurstTest, EachHasThePriorityThatItsControllerSays) {
   EXPECT_GT(compare(), 20U);
 }
 
-TEST_F(SessionBurstTest, EndsWithTheCreditOfThePacer) {
+TEST_F(PacketSenderTest, EndsWithTheCreditOfThePacer) {
   begin({.burst = Duration::microseconds(600)});  // five packets of 120 us
   both([](Sender& s) {
     s.open(200'000);
@@ -245,7 +245,7 @@ TEST_F(SessionBurstTest, EndsWithTheCreditOfThePacer) {
   EXPECT_EQ(bursts_->burst(), 0U);
 }
 
-TEST_F(SessionBurstTest, EndsWithTheWindow) {
+TEST_F(PacketSenderTest, EndsWithTheWindow) {
   begin();
   both([](Sender& s) {
     s.controller.most = ByteCount(10 * 1'500);
@@ -255,7 +255,7 @@ TEST_F(SessionBurstTest, EndsWithTheWindow) {
   EXPECT_EQ(compare(), 8U) << "two before them";
 }
 
-TEST_F(SessionBurstTest, EndsWithThePacketsThatMayBeInFlight) {
+TEST_F(PacketSenderTest, EndsWithThePacketsThatMayBeInFlight) {
   begin({.max_packets_in_flight = 64});
   both([](Sender& s) {
     s.open(200'000);
@@ -265,7 +265,7 @@ TEST_F(SessionBurstTest, EndsWithThePacketsThatMayBeInFlight) {
   EXPECT_EQ(bursts_->session().path().packets_in_flight(), 60U);
 }
 
-TEST_F(SessionBurstTest, EndsWithTheCreditOfThePeer) {
+TEST_F(PacketSenderTest, EndsWithTheCreditOfThePeer) {
   begin({.credit = 20'000});
   both([](Sender& s) {
     s.open(200'000);
@@ -276,7 +276,7 @@ TEST_F(SessionBurstTest, EndsWithTheCreditOfThePeer) {
       << "an eighth of the lane is kept for streams that are yet to come";
 }
 
-TEST_F(SessionBurstTest, EndsWithTheBytesOfTheStream) {
+TEST_F(PacketSenderTest, EndsWithTheBytesOfTheStream) {
   begin();
   both([](Sender& s) {
     const StreamId id = s.open(20'000);
@@ -287,7 +287,7 @@ TEST_F(SessionBurstTest, EndsWithTheBytesOfTheStream) {
   EXPECT_EQ(bursts_->session().streams().unsent(StreamId{0}), 0U);
 }
 
-TEST_F(SessionBurstTest, EndsWithTheRoomsThatThereAre) {
+TEST_F(PacketSenderTest, EndsWithTheRoomsThatThereAre) {
   begin();
   bursts_->open(200'000);
   bursts_->send_opens();
@@ -295,7 +295,7 @@ TEST_F(SessionBurstTest, EndsWithTheRoomsThatThereAre) {
   EXPECT_EQ(bursts_->burst(1), 1U);
 }
 
-TEST_F(SessionBurstTest, EndsForBytesOfAnotherClass) {
+TEST_F(PacketSenderTest, EndsForBytesOfAnotherClass) {
   begin();
   both([](Sender& s) {
     s.open(60'000);
@@ -322,7 +322,7 @@ TEST_F(SessionBurstTest, EndsForBytesOfAnotherClass) {
   EXPECT_GE(compare(), 20U) << "again, as class 3 has nothing left";
 }
 
-TEST_F(SessionBurstTest, EndsForWhatTheSessionIsTold) {
+TEST_F(PacketSenderTest, EndsForWhatTheSessionIsTold) {
   begin();
   both([](Sender& s) {
     s.open(60'000);
@@ -345,7 +345,7 @@ TEST_F(SessionBurstTest, EndsForWhatTheSessionIsTold) {
   EXPECT_GE(compare(), 20U);
 }
 
-TEST_F(SessionBurstTest, EndsForAStreamThatIsOpened) {
+TEST_F(PacketSenderTest, EndsForAStreamThatIsOpened) {
   begin();
   both([](Sender& s) {
     s.open(60'000);
@@ -359,7 +359,7 @@ TEST_F(SessionBurstTest, EndsForAStreamThatIsOpened) {
   EXPECT_GT(compare(), 20U);
 }
 
-TEST_F(SessionBurstTest, AControllerMayWantToBeAskedForEach) {
+TEST_F(PacketSenderTest, AControllerMayWantToBeAskedForEach) {
   begin();
   bursts_->open(200'000);
   bursts_->send_opens();
@@ -372,7 +372,7 @@ TEST_F(SessionBurstTest, AControllerMayWantToBeAskedForEach) {
   EXPECT_EQ(bursts_->burst(), 0U);
 }
 
-TEST_F(SessionBurstTest, OnlyPacketsOfTheClassWithTheTurnFollow) {
+TEST_F(PacketSenderTest, OnlyPacketsOfTheClassWithTheTurnFollow) {
   begin();
   bursts_->open(200'000);
   bursts_->send_opens();
@@ -429,7 +429,7 @@ std::uint64_t packets_of(const Path& path, std::uint64_t seed, std::size_t most_
   return hash;
 }
 
-TEST(SessionBursts, WholeConversationsAreWhatTheyWouldBeWithout) {
+TEST(PacketSenders, WholeConversationsAreWhatTheyWouldBeWithout) {
   for (const Path& path : kPaths) {
     std::size_t all = 0;
     for (std::uint64_t seed = 1; seed <= 3; ++seed) {
@@ -445,4 +445,4 @@ TEST(SessionBursts, WholeConversationsAreWhatTheyWouldBeWithout) {
 }
 
 }  // namespace
-}  // namespace satrelay::stp::test::session_burst_test
+}  // namespace satrelay::stp::test::packet_sender_test

@@ -1,0 +1,60 @@
+// What a session has to send, and when that may leave.
+#pragma once
+
+#include <cstdint>
+
+#include "pep/base/time.h"
+#include "pep/stp/fec/repair_planner.h"
+#include "pep/stp/packets/stream_writer.h"
+#include "pep/stp/session_core.h"
+
+namespace satrelay::stp {
+
+class Demand {
+ public:
+  // Both outlive this object.
+  Demand(const SessionCore& core, const StreamWriter& writer) : core_(core), writer_(writer) {}
+
+  // Whether the path and the packets in flight let data leave. The pacers are not asked.
+  bool data_allowed() const;
+  // Data waits while so many packets are in flight.
+  std::uint64_t most_in_flight() const;
+  // Whether data would leave if the pacers allowed it.
+  bool data_waits() const {
+    return data_allowed() && !core_.streams->sending().idle(writer_.turn().open);
+  }
+  // Whether data leaves now.
+  bool data_leaves() const {
+    return writer_.turn().streams && core_.path().gate.open(core_.now) && data_waits();
+  }
+  bool mtu_probe_waits() const;
+  bool report_waits() const {
+    return core_.association->received.next() > 0 && core_.now >= core_.path().feedback.due() &&
+           core_.path().gate.carrier_open(core_.now);
+  }
+  bool credits_wait() const;
+  bool control_waits() const;
+  // Requires that the session has FEC.
+  RepairPlanner repair_planner() const {
+    return RepairPlanner({.fec = *core_.fec,
+                          .path = core_.path(),
+                          .streams = *core_.streams,
+                          .turn = writer_.turn(),
+                          .next = core_.association->ledger.next(),
+                          .stp_overhead = core_.stp_overhead(),
+                          .now = core_.now});
+  }
+  bool repairs_allowed() const {
+    return core_.may_repair() && !core_.path().probes.frozen() && data_allowed();
+  }
+  // When something may leave that waits for a clock or a pacer.
+  Instant next() const;
+
+ private:
+  Instant next_repair() const;
+
+  const SessionCore& core_;
+  const StreamWriter& writer_;
+};
+
+}  // namespace satrelay::stp

@@ -1,0 +1,71 @@
+// The sending side of a session. Packets that leave one after the other at one instant are a burst,
+// and one loop writes them. begin_burst() makes the general checks once, before the first packet.
+// The burst goes on while the answers still hold for the next packet.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "pep/base/bytes.h"
+#include "pep/schedule/class_set.h"
+#include "pep/schedule/turn.h"
+#include "pep/stp/demand.h"
+#include "pep/stp/fec/repair_planner.h"
+#include "pep/stp/packets/packet_builder.h"
+#include "pep/stp/packets/stream_writer.h"
+#include "pep/stp/path/rate_gate.h"
+#include "pep/stp/session.h"
+#include "pep/stp/session_core.h"
+#include "pep/stp/session_timers.h"
+
+namespace satrelay::stp {
+
+class PacketSender {
+ public:
+  // All outlive this object.
+  PacketSender(SessionCore& core, const Demand& demand, SessionTimers& timers, StreamWriter& writer)
+      : core_(core), demand_(demand), timers_(timers), writer_(writer) {}
+
+  // As Session::poll_packets().
+  std::size_t poll(std::span<const MutableBytes> rooms, std::size_t before,
+                   std::span<PolledPacket> packets);
+
+ private:
+  // The answers that hold for the packets of one burst.
+  struct Burst {
+    std::size_t limit = 0;   // the largest datagram
+    bool may_send = false;   // there is room on the carrier, at least for control
+    bool is_open = false;    // data may leave
+    bool only_data = false;  // nothing else can be due
+    // Set behind the first packet. The packets below `end` follow it without another look.
+    std::optional<RateGate::Room> room = std::nullopt;
+    std::uint64_t end = 0;
+    StreamWriter::Wrote wrote = {};  // in the last packet
+  };
+
+  std::size_t begin_burst(Burst& burst, MutableBytes room);
+  bool goes_on(Burst& burst);
+  bool keep_answers(Burst& burst);
+  bool only_data_follows() const;
+  std::size_t next_limit();
+  std::size_t send_hello(MutableBytes out);
+  std::size_t send_close(MutableBytes out);
+  std::size_t send_mtu_probe(MutableBytes out);
+  std::size_t send_repair(MutableBytes out);
+  std::size_t finish_repair(PacketBuilder& packet, schedule::ClassId stream_class);
+  std::size_t write_packet(Burst& burst, PacketBuilder& packet, MutableBytes room);
+  void write_control(PacketBuilder& packet);
+  std::size_t finish_packet(PacketBuilder& packet, const Coverage& coverage,
+                            const std::optional<RateGate::Room>& room);
+  std::size_t count_out(ConstBytes packet,
+                        const std::optional<RateGate::Room>& room = std::nullopt);
+
+  SessionCore& core_;
+  const Demand& demand_;
+  SessionTimers& timers_;
+  StreamWriter& writer_;
+};
+
+}  // namespace satrelay::stp
