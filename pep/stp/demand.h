@@ -1,4 +1,4 @@
-// What a session has to send, and when that may leave.
+// Tells what a session has to send, and when that may leave.
 #pragma once
 
 #include <cstdint>

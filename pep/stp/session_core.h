@@ -1,6 +1,6 @@
-// What both directions of a session share: the connection, the association with the peer and its
-// streams, and what outlives these. It begins and ends associations. All that belongs to one peer
-// is an Association and its Streams, which are built anew for the next.
+// Keeps the state that both directions of a session share: the connection, the association with the
+// peer and its streams, and the parts that outlive these. It begins and ends associations. All that
+// belongs to one peer is an Association and its Streams, which are built anew for the next.
 #pragma once
 
 #include <algorithm>

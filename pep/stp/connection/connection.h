@@ -1,5 +1,5 @@
-// Which boot of the peer is there, and the keys with it: HELLOs in both directions, the states of
-// the peer, and CLOSE (docs/stp.md sections 4, 5 and 16).
+// Finds out which boot of the peer is there, and agrees on keys with it: HELLOs in both directions,
+// the states of the peer, and CLOSE (docs/stp.md sections 4, 5 and 16).
 //
 // The connection decides, and the session follows: handle_hello() and open_of_newcomer() say what
 // has changed, and the session builds its association anew, or ends it.

@@ -1,5 +1,4 @@
-// What HELLOs change, which of them are refused by which counter, and what a closed connection
-// still does.
+// HELLOs change the state of the peer, or a counter says why they do not.
 #include "pep/stp/connection/connection.h"
 
 #include <gtest/gtest.h>
