@@ -1,4 +1,4 @@
-// Tells what a session has to send, and when that may leave.
+// Decides what a session has to send, and when that may be sent.
 #pragma once
 
 #include <cstdint>
@@ -12,18 +12,19 @@ namespace satrelay::stp {
 
 class Demand {
  public:
-  // Both outlive this object.
+  // `core` and `writer` must outlive this object.
   Demand(const SessionCore& core, const StreamWriter& writer) : core_(core), writer_(writer) {}
 
-  // Whether the path and the packets in flight let data leave. The pacers are not asked.
+  // Whether data may be sent, as far as the path and the packets in flight decide. The pacers are
+  // not considered.
   bool data_allowed() const;
-  // Data waits while so many packets are in flight.
+  // Data waits while this many packets are in flight.
   std::uint64_t most_in_flight() const;
-  // Whether data would leave if the pacers allowed it.
+  // Whether data would be sent if the pacers were open.
   bool data_waits() const {
     return data_allowed() && !core_.streams->sending().idle(writer_.turn().open);
   }
-  // Whether data leaves now.
+  // Whether data may be sent now.
   bool data_leaves() const {
     return writer_.turn().streams && core_.path().gate.open(core_.now) && data_waits();
   }
@@ -34,7 +35,7 @@ class Demand {
   }
   bool credits_wait() const;
   bool control_waits() const;
-  // Requires that the session has FEC.
+  // The session must have FEC.
   RepairPlanner repair_planner() const {
     return RepairPlanner({.fec = *core_.fec,
                           .path = core_.path(),
@@ -47,7 +48,7 @@ class Demand {
   bool repairs_allowed() const {
     return core_.may_repair() && !core_.path().probes.frozen() && data_allowed();
   }
-  // When something may leave that waits for a clock or a pacer.
+  // When something can be sent that waits for a clock or a pacer.
   Instant next() const;
 
  private:

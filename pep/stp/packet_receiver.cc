@@ -8,11 +8,11 @@
 
 namespace satrelay::stp {
 
-// How much longer than a round trip the old key is kept: for packets that were already late when
-// the key changed.
+// The old key is kept for a round trip and this time, for packets that were already late when the
+// key changed.
 constexpr Duration kOldKeyKept = Duration::seconds(1);
 
-// Counts frames, and passes them to another handler.
+// Counts frames as work, and passes them to another handler.
 template <typename Handler>
 struct CountedFrames {
   Handler& handler;
@@ -34,8 +34,9 @@ struct PacketReceiver::FrameHandler {
   bool eliciting = false;
   bool closed = false;
   std::optional<RepairFrame> repair = std::nullopt;
-  Duration waited = {};  // wait at the peer's port of the newest packet in the next FEEDBACK
-  bool refused = false;  // something found no place, so the packet counts as not received
+  // How long the newest packet of the next FEEDBACK waited at the peer's port.
+  Duration waited = {};
+  bool refused = false;  // something could not be stored, so the packet counts as not received
 
   void operator()(const PingFrame& frame) {
     eliciting = true;
@@ -79,11 +80,11 @@ struct PacketReceiver::FrameHandler {
   void operator()(const ResetFrame& frame);
   void operator()(const DataFrame& frame);
   void operator()(const CloseFrame&) { closed = true; }
-  void operator()(const CodedFrame&) {}  // coded_packet() handles it
+  void operator()(const CodedFrame&) {}  // handled by coded_packet()
   void operator()(const RepairFrame& frame) {
     if (s.fec == nullptr) {
       unknown(static_cast<std::uint8_t>(FrameType::kRepair));
-    } else if (!repair) {  // one in each packet
+    } else if (!repair) {  // one per packet
       repair = frame;
     }
   }
@@ -93,8 +94,9 @@ struct PacketReceiver::FrameHandler {
   }
 
  private:
-  // The stream of a frame. `make_new` answers for a stream of the peer that is new: it makes the
-  // stream, or returns nullptr. nullptr also if the stream is gone, or cannot be.
+  // Finds the stream of a frame. For a new stream of the peer, returns the result of `make_new`,
+  // which creates the stream or returns nullptr. Also returns nullptr if the stream has ended, or
+  // the id is invalid.
   template <typename MakeNew>
   Stream* stream_of(std::uint64_t id, MakeNew&& make_new) {
     if (Stream* stream = s.streams->find(id)) return stream;
@@ -104,8 +106,8 @@ struct PacketReceiver::FrameHandler {
     }
     return s.streams->set().peer_ids().is_new(id >> 1) ? make_new() : nullptr;
   }
-  // A slot for a new stream of the peer, for which there is a place. accept_to_reset(): a slot
-  // without memory, for a stream that is reset at once.
+  // accept(): creates a new stream of the peer. has_place() must hold. accept_to_reset(): creates a
+  // stream without memory, and resets it at once.
   Stream* accept(std::uint64_t id, Stream::Phase phase) {
     return insert(id, phase, StreamSet::Own::kMemory);
   }
@@ -121,7 +123,7 @@ struct PacketReceiver::FrameHandler {
     if (stream == nullptr) refused = true;
     return stream;
   }
-  // Charges the peer's credit. False if there was none.
+  // Charges the peer's credit for bytes up to `end`. Returns false if they exceed the credit.
   bool charge(Stream& stream, std::uint64_t end) {
     const std::uint64_t added = end > stream.receive.charged() ? end - stream.receive.charged() : 0;
     if (added == 0) return true;
@@ -164,7 +166,7 @@ void PacketReceiver::FrameHandler::operator()(const OpenFrame& frame) {
 void PacketReceiver::FrameHandler::operator()(const ResetFrame& frame) {
   eliciting = true;
   Stream* const stream = stream_of(frame.stream, [&] {
-    // The stream was opened and reset before we saw either. Settle the accounts without an event.
+    // The stream was opened and reset before we learnt of it. Settle the accounts without an event.
     return accept_to_reset(frame.stream, ResetReason::kNone);
   });
   if (stream == nullptr) return;
@@ -235,8 +237,8 @@ void PacketReceiver::FrameHandler::operator()(const DataFrame& frame) {
   }
   const bool advanced = receive.bytes().in_order_end() > in_order;
   if (stream->released) {
-    // The relay has released the stream. Bytes that still come are consumed at once, so that their
-    // credit returns.
+    // The relay has released the stream. Bytes that still arrive are consumed at once, to release
+    // their credit.
     if (const std::uint64_t left = receive.bytes().readable(); left > 0) {
       s.streams->receiving().consume(*stream, left, s.path().reach_of_credit(), s.now);
     }
@@ -273,7 +275,7 @@ std::optional<PacketReceiver::Opened> PacketReceiver::open_packet(ConstBytes dat
   if (recognized) {
     const std::uint64_t number =
         unwrap_sequence<32>(header.number, core_.association->received.next());
-    // A replayed packet must not cost a decryption, and is no sign of life.
+    // A replayed packet must neither cost a decryption nor count as a sign of life.
     if (protection.encrypts() && core_.association->received.is_duplicate(number)) {
       ++core_.counters.duplicate_packets_in;
       return std::nullopt;
@@ -301,7 +303,7 @@ std::optional<PacketReceiver::Opened> PacketReceiver::open_packet(ConstBytes dat
 void PacketReceiver::handle_frames(ConstBytes datagram, const PacketHeader& header) {
   Protection& protection = core_.connection.protection();
   if (core_.connection.has_closed()) {
-    // The peer has missed our CLOSE.
+    // The peer has not received our CLOSE.
     if (protection.recognizes(header.session_tag))
       core_.connection.close_sequence().on_heard(core_.now);
     ++core_.counters.stale_epoch;
@@ -324,7 +326,7 @@ void PacketReceiver::handle_frames(ConstBytes datagram, const PacketHeader& head
     ++core_.counters.scattered_packets_in;
     return;
   }
-  // Most packets of bulk have a single frame, which is parsed only once.
+  // Most packets of bulk have a single frame. It is parsed only once.
   const std::optional<DataFrame> only = parse_only_data(frames);
   if (!only && !walk_frames(frames, IgnoreFrames{})) {
     ++core_.counters.malformed;
@@ -341,7 +343,7 @@ void PacketReceiver::handle_frames(ConstBytes datagram, const PacketHeader& head
     core_.close_by_peer();
     return;
   }
-  // The packet counts as not received, and its content may come again.
+  // The packet counts as not received, so its content may be retransmitted.
   if (handler.refused) {
     ++core_.counters.refused_packets_in;
     return;
@@ -356,7 +358,7 @@ void PacketReceiver::handle_frames(ConstBytes datagram, const PacketHeader& head
   if (may_be_repaired) handle_protection(number, frames, handler.repair);
 }
 
-// Uses a covered packet, or a repair, to give back lost packets.
+// Uses a covered packet, or a repair, to recover lost packets.
 void PacketReceiver::handle_protection(std::uint64_t number, ConstBytes frames,
                                        const std::optional<RepairFrame>& repair) {
   if (repair) {
@@ -388,7 +390,7 @@ void PacketReceiver::work_off_repairs() {
   if (!core_.repairs_wait()) return;
   if (!core_.connection.connected()) return core_.fec->drop_waiting();
   while (core_.repairs_wait() && !core_.fec->budget.call_is_spent()) {
-    // A packet that is given back may close the session.
+    // A recovered packet may close the session.
     if (core_.fec->receiver.work_waits()) {
       settle_known(core_.fec->receiver);
     } else if (core_.fec->prompt_receiver && core_.fec->prompt_receiver->work_waits()) {
@@ -407,8 +409,8 @@ void PacketReceiver::settle_known(FecReceiver& receiver) {
   use_repaired(receiver);
 }
 
-// Handles the packets that were given back. At least one new packet is handled, the others as far
-// as the call's budget allows.
+// Handles recovered packets. At least one new packet is handled, and others as far as the budget of
+// the call allows.
 void PacketReceiver::use_repaired(FecReceiver& receiver) {
   const bool were_deferred = receiver.rest_waits();
   std::size_t used = 0;
@@ -445,7 +447,7 @@ void PacketReceiver::use_repaired(FecReceiver& receiver) {
 void PacketReceiver::on_packet_recorded(std::uint64_t number, bool gap, bool eliciting,
                                         GapMay may) {
   if (eliciting) core_.path().feedback.on_arrival();
-  ReorderTolerance disorder;  // for the order of the peer's packets
+  ReorderTolerance disorder;  // tolerance for the order of the peer's packets
   disorder.set_lateness(core_.association->received.lateness(core_.now));
   if (gap && may == GapMay::kBeRepaired) {
     core_.path().feedback.on_gap(core_.now + FecReceiver::kPatience + disorder.time());

@@ -1,4 +1,4 @@
-// The receiving side of a session: opens packets, applies their frames, and uses repairs.
+// The receiving side of a session: it opens packets, applies their frames, and uses repairs.
 #pragma once
 
 #include <cstdint>
@@ -15,17 +15,17 @@ namespace satrelay::stp {
 
 class PacketReceiver {
  public:
-  // `core` outlives this object.
+  // `core` must outlive this object.
   explicit PacketReceiver(SessionCore& core) : core_(core) {}
 
-  // `reception` describes the port that the packet came by.
+  // `reception` describes the port at which the packet arrived.
   void handle_packet(ConstBytes datagram, const Reception& reception);
-  // Uses repairs that wait, as far as the budget of this call allows.
+  // Uses waiting repairs, as far as the budget of this call allows.
   void work_off_repairs();
 
  private:
   struct FrameHandler;
-  // The frames of a packet that was opened.
+  // The frames of a packet that was checked and decrypted.
   struct Opened {
     std::uint64_t number = 0;
     ConstBytes frames;
@@ -33,8 +33,8 @@ class PacketReceiver {
   enum class GapMay : std::uint8_t { kBeDisorder, kBeRepaired };
 
   void handle_frames(ConstBytes datagram, const PacketHeader& header);
-  // Opens a packet of the session. A packet of the newcomer may begin a new session. nullopt if it
-  // is dropped and counted.
+  // Checks and decrypts a packet of the session. A packet of the newcomer may begin a new session.
+  // nullopt if the packet was dropped and counted.
   std::optional<Opened> open_packet(ConstBytes datagram, const PacketHeader& header);
   void on_packet_recorded(std::uint64_t number, bool gap, bool eliciting, GapMay may);
   void handle_protection(std::uint64_t number, ConstBytes frames,
@@ -44,7 +44,7 @@ class PacketReceiver {
   void use_repaired(FecReceiver& receiver);
 
   SessionCore& core_;
-  Reception reception_;  // of the packet that is handled
+  Reception reception_;  // for the packet that is being handled
 };
 
 }  // namespace satrelay::stp

@@ -36,8 +36,8 @@ std::size_t PacketSender::poll(std::span<const MutableBytes> rooms, std::size_t 
   return count;
 }
 
-// Makes the checks that hold for all packets of a burst. If a packet is due that leaves alone
-// (CLOSE, HELLO, a probe of the path MTU, a repair), writes it into `room`, and returns its size.
+// Makes the checks that hold for all packets of a burst. If a packet of its own is due (CLOSE,
+// HELLO, a probe of the path MTU, or a repair), writes it into `room`, and returns its size.
 std::size_t PacketSender::begin_burst(Burst& burst, MutableBytes room) {
   burst.limit = next_limit();
   const MutableBytes out = room.first(std::min<std::size_t>(room.size(), burst.limit));
@@ -61,14 +61,14 @@ std::size_t PacketSender::begin_burst(Burst& burst, MutableBytes room) {
   if (demand_.mtu_probe_waits()) {
     if (const std::size_t size = send_mtu_probe(room); size > 0) return size;
   }
-  // A repair is as long as the longest of its packets, which may have left before large packets
-  // were in doubt. A shorter limit would drop the repairs of the whole window.
+  // A repair is as long as its longest packet, which may have been sent before large packets were
+  // in doubt. A shorter limit would drop the repairs of the whole window.
   return send_repair(room.first(std::min<std::size_t>(room.size(), core_.path().mtu.limit())));
 }
 
-// A packet of the burst has left. Whether the next one need not be looked at anew: it carries
-// nothing but new bytes of the class that has the turn, and the relay has no event to handle
-// before.
+// Whether the next packet may follow without new checks, after a packet of the burst was sent. It
+// may if it can only contain new bytes of the class that has the turn, and the relay has no event
+// to handle first.
 bool PacketSender::goes_on(Burst& burst) {
   if (!core_.changes.only_data(core_.now) || (!burst.room && !keep_answers(burst))) return false;
   if (core_.association->ledger.next() >= burst.end || !core_.path().gate.has_room(*burst.room))
@@ -78,8 +78,8 @@ bool PacketSender::goes_on(Burst& burst) {
          core_.streams->events().empty();
 }
 
-// Keeps the answers of begin_burst() that no further packet can change. False if one of them holds
-// for a single packet only.
+// Keeps the results of begin_burst() that further packets cannot change. Returns false if one of
+// them holds only for a single packet.
 bool PacketSender::keep_answers(Burst& burst) {
   const std::uint64_t next = core_.association->ledger.next();
   if (!core_.connection.is_alive() || core_.path().probes.frozen()) return false;
@@ -96,8 +96,8 @@ bool PacketSender::keep_answers(Burst& burst) {
   return burst.room.has_value();
 }
 
-// A packet with nothing but data has left. True if everything else waits for time or for input, and
-// not for more data to leave. Then nothing can become due before the next packet at this instant.
+// A packet with only data was sent. Returns whether everything else waits for time or input, and
+// more data cannot make it due. Then nothing can become due before the next packet at this instant.
 bool PacketSender::only_data_follows() const {
   const bool repairs =
       core_.may_repair() && !(core_.fec->sender.rests() && core_.now < core_.fec->prompt.due());
@@ -105,12 +105,12 @@ bool PacketSender::only_data_follows() const {
          core_.path().probes.next_probe() > core_.now;
 }
 
-// Writes the next packet of the burst: control, unless only data can be due, and bytes of streams.
-// Returns its size; 0: there is nothing to send.
+// Writes the next packet of the burst: control frames, unless only data can be due, and stream
+// bytes. Returns its size; 0 if there is nothing to send.
 std::size_t PacketSender::write_packet(Burst& burst, PacketBuilder& packet, MutableBytes room) {
   const MutableBytes out = room.first(std::min<std::size_t>(room.size(), burst.limit));
   const bool has_data = burst.room || (burst.is_open && demand_.data_waits());
-  // The stream that comes first in the packet decides how the whole packet is covered.
+  // The first stream in the packet decides how the whole packet is covered.
   const std::optional<FecCode> code =
       has_data && core_.may_repair() ? demand_.repair_planner().code() : std::nullopt;
   packet.renew(code ? out.first(out.size() - kRepairOverhead) : out);
@@ -128,14 +128,15 @@ std::size_t PacketSender::write_packet(Burst& burst, PacketBuilder& packet, Muta
   if (packet.empty()) return 0;
   if (is_ping && core_.path().probes.frozen() && core_.path().mtu.is_raised() &&
       core_.path().gate.open(core_.now)) {
-    // Small and large PINGs take turns: an outage drops both, a black hole drops only the large
+    // Small and large PINGs alternate: an outage drops both, but a black hole drops only the large
     // ones.
     core_.path().large_ping = !core_.path().large_ping;
     if (core_.path().large_ping) packet.pad();
   }
   const std::uint64_t settled = core_.path().losses.oldest_unresolved();
   const std::size_t size = finish_packet(packet, coverage, code ? std::nullopt : burst.room);
-  // If the ledger was full, a packet was given up, and its content may have to be sent again first.
+  // If the ledger was full, its oldest packet was declared lost, and its content may have to be
+  // sent first.
   const bool is_same = core_.path().losses.oldest_unresolved() == settled;
   if (only_data && !code && is_same && (burst.only_data || only_data_follows())) {
     core_.changes.note_only_data(core_.now, epoch);
@@ -145,8 +146,8 @@ std::size_t PacketSender::write_packet(Burst& burst, PacketBuilder& packet, Muta
   return size;
 }
 
-// The limit for the next packet, which may have to be shorter. A PING on a silent path may be as
-// long as the limit (below).
+// The limit for the next packet, which may be lower than that of the path. On a silent path the
+// limit is not lowered, as a PING may be padded (see write_packet()).
 std::size_t PacketSender::next_limit() {
   if (!core_.connection.connected()) return core_.datagram_limit();
   Path& way = core_.path();
@@ -157,7 +158,8 @@ std::size_t PacketSender::next_limit() {
   return frozen && !way.probes.data_allowed() ? way.mtu.limit() : way.mtu.limit_for(ledger.next());
 }
 
-// `room`: as the gate gave it for the burst; nullopt: for this packet alone.
+// `room` is the result of the gate for the burst. nullopt: the packet is not part of a checked
+// burst.
 std::size_t PacketSender::finish_packet(PacketBuilder& packet, const Coverage& coverage,
                                         const std::optional<RateGate::Room>& room) {
   if (!packet.eliciting() && core_.path().requests.on_unasked() &&
@@ -183,7 +185,8 @@ std::size_t PacketSender::finish_packet(PacketBuilder& packet, const Coverage& c
   SentPacket& sent =
       core_.association->ledger.append(core_.now, whole.size(), packet.eliciting(), packet.items(),
                                        core_.path().losses.oldest_unresolved());
-  // New data that follows at once finds next to nothing booked, and its controller asks nothing.
+  // Within a checked burst of data, next to nothing is booked on the carrier, and the controller
+  // asks no question.
   if (!room) sent.set_booked_before(core_.path().gate.booked(core_.now));
   sent.low_priority =
       control::is_low(core_.path().gate.on_sent(packet.purpose(), whole.size(), core_.now));
@@ -194,7 +197,7 @@ std::size_t PacketSender::finish_packet(PacketBuilder& packet, const Coverage& c
   return count_out(whole, room);
 }
 
-// The loss of this packet costs nothing: it holds only PING and PADDING.
+// This packet contains only PING and PADDING, so its loss costs nothing.
 std::size_t PacketSender::send_mtu_probe(MutableBytes out) {
   const std::size_t size = core_.path().mtu.probe_due();
   if (size > out.size()) return 0;
@@ -240,15 +243,16 @@ std::size_t PacketSender::send_close(MutableBytes out) {
   return count_out(whole);
 }
 
-// Sends the next repair as a packet of its own, while the pacers are open. Returns 0 if none may
-// leave.
+// Sends the next repair as a packet of its own, while the pacers are open. Returns 0 if none may be
+// sent.
 std::size_t PacketSender::send_repair(MutableBytes out) {
   if (!demand_.repairs_allowed()) return 0;
   if (demand_.control_waits() || demand_.report_waits()) return 0;
   const std::size_t trailer = core_.connection.protection().trailer_size();
   if (core_.now >= core_.fec->prompt.due()) {
     PacketBuilder packet(out.first(std::min<std::size_t>(out.size(), next_limit())), trailer);
-    // These repairs accompany the bytes of prompt flows all the time, and count to their class.
+    // These repairs are sent continuously with the bytes of prompt flows, and count for the class
+    // of these flows.
     if (core_.fec->prompt.write(packet.frames(), core_.now))
       return finish_repair(packet, core_.fec->prompt_class);
   }

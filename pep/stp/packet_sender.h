@@ -1,6 +1,6 @@
-// The sending side of a session. Packets that leave one after the other at one instant are a burst,
-// and one loop writes them. begin_burst() makes the general checks once, before the first packet.
-// The burst goes on while the answers still hold for the next packet.
+// The sending side of a session. Packets that are sent one after the other at one instant are a
+// burst, and one loop writes them. begin_burst() makes the general checks once, before the first
+// packet. The burst continues as long as the results hold for the next packet.
 #pragma once
 
 #include <cstddef>
@@ -24,25 +24,26 @@ namespace satrelay::stp {
 
 class PacketSender {
  public:
-  // All outlive this object.
+  // All arguments must outlive this object.
   PacketSender(SessionCore& core, const Demand& demand, SessionTimers& timers, StreamWriter& writer)
       : core_(core), demand_(demand), timers_(timers), writer_(writer) {}
 
-  // As Session::poll_packets().
+  // See Session::poll_packets().
   std::size_t poll(std::span<const MutableBytes> rooms, std::size_t before,
                    std::span<PolledPacket> packets);
 
  private:
-  // The answers that hold for the packets of one burst.
+  // The results of checks that hold for all packets of a burst.
   struct Burst {
-    std::size_t limit = 0;   // the largest datagram
-    bool may_send = false;   // there is room on the carrier, at least for control
-    bool is_open = false;    // data may leave
-    bool only_data = false;  // nothing else can be due
-    // Set behind the first packet. The packets below `end` follow it without another look.
+    std::size_t limit = 0;   // size of the largest datagram
+    bool may_send = false;   // the carrier is open, at least for control frames
+    bool is_open = false;    // data may be sent
+    bool only_data = false;  // only data can be due
+    // Set after the first packet. Packets with numbers below `end` may follow it without these
+    // checks.
     std::optional<RateGate::Room> room = std::nullopt;
     std::uint64_t end = 0;
-    StreamWriter::Wrote wrote = {};  // in the last packet
+    StreamWriter::Wrote wrote = {};  // result for the last packet
   };
 
   std::size_t begin_burst(Burst& burst, MutableBytes room);

@@ -64,17 +64,17 @@ SessionCore::SessionCore(const Config& settings, Arena& blocks, control::Pacer& 
         config.repair.shared != nullptr ? config.repair.shared : &own_repairs.shared();
     fec = std::make_unique<Fec>(config.datagram.size, shared);
   }
-  config.security.reset();  // a secret is kept once, and erased when another replaces it
+  config.security.reset();  // a secret is kept in one place, and erased when another replaces it
   renew_promise();
   begin_with(SentLedger(config.max_packets_in_flight),
              RateGate(carrier, controller, settings.datagram.overhead));
 }
 
-// Forgets everything that was agreed with the peer.
+// Ends the association and its streams, and begins an empty association. Keys and handshake stay.
 void SessionCore::begin_anew() {
   streams->leave_to(retired_streams);
   const bool had_capacity = !association->peer_capacity.capacity().is_zero();
-  // The debt of the gate's pacer and the counts of cuts go on.
+  // Keep the debt of the gate's pacer and the counts of rate cuts.
   RateGate gate = path().gate;
   gate.clear();
   begin_with(std::move(association->ledger).renewed(), gate);
@@ -88,7 +88,7 @@ void SessionCore::begin_with(SentLedger unused, const RateGate& gate) {
                   arena, work, connection.promised());
 }
 
-// Sets the lane credit that HELLO promises from now on.
+// Sets the lane credit that HELLO promises from now on, as far as memory is free.
 void SessionCore::renew_promise() {
   connection.promise(
       std::min(config.streams.lane_receive_limit, ReceiveCredit::free_memory(arena)));
@@ -103,8 +103,8 @@ void SessionCore::follow(const Connection::Heard& news) {
       break;
     case Connection::Change::kNewcomer:
       renew_promise();
-      // A peer that is there answers the PING soon. Only the first of several newcomers in a row
-      // causes this. Otherwise a flood of such HELLOs would keep all new streams waiting.
+      // If the peer is still there, it answers the PING soon. Only the first of several newcomers
+      // in a row causes this. Otherwise a flood of such HELLOs would delay all new streams.
       if (!connection.is_alive()) break;
       association->doubts_peer = true;
       path().requests.ask();
@@ -120,7 +120,7 @@ void SessionCore::follow(const Connection::Heard& news) {
   }
 }
 
-// A session with this boot of the peer begins, and any other session is over.
+// Begins a session with this boot of the peer. Any other session ends.
 void SessionCore::begin_session(bool has_restarted) {
   begin_anew();
   if (has_restarted) peer_events.push(Event::Kind::kPeerRestarted);
@@ -160,8 +160,8 @@ void SessionCore::close() {
   begin_anew();
 }
 
-// The largest datagram that the path is known to carry and that both ends take. HELLOs and OPENs
-// always fit.
+// The largest datagram that the path is known to carry, and that both ends accept. HELLOs and OPENs
+// always fit into it.
 std::size_t SessionCore::datagram_limit() const {
   return connection.connected() ? path().mtu.limit()
                                 : std::min(config.datagram.base, config.datagram.size);

@@ -1,6 +1,7 @@
-// Keeps the state that both directions of a session share: the connection, the association with the
-// peer and its streams, and the parts that outlive these. It begins and ends associations. All that
-// belongs to one peer is an Association and its Streams, which are built anew for the next.
+// The state that both directions of a session share: the connection, the association with the peer
+// and its streams, and parts that outlive these. This class also begins and ends associations. All
+// state that belongs to one peer is in an Association and its Streams, which are built anew for the
+// next peer.
 #pragma once
 
 #include <algorithm>
@@ -43,14 +44,14 @@ struct SessionCore {
 
   Path& path() { return association->path(); }
   const Path& path() const { return association->path(); }
-  // Octets of a packet around its frames.
+  // Bytes of a packet beside its frames.
   std::size_t stp_overhead() const { return kHeaderSize + connection.protection().trailer_size(); }
   std::size_t datagram_limit() const;
   bool may_repair() const { return fec != nullptr && connection.agreed().repairs(); }
   bool repairs_wait() const { return fec != nullptr && fec->work_waits(); }
 
   // --- a call of the session
-  // The streams, for a call that changes something.
+  // To be called first in a call that may change the session. Returns the streams.
   Streams& change(Changes::Kind kind) {
     changes.note(kind);
     return *streams;
@@ -71,13 +72,13 @@ struct SessionCore {
             .may_begin = !retired_streams.full(),
             .now = now};
   }
-  // Follows what the connection has found out about the peer.
+  // Reacts to what the connection has found out about the peer.
   void follow(const Connection::Heard& news);
   void heard();
   void close();
   void close_by_peer();
 
-  // The fate of our packets.
+  // Makes the object that applies the fate of our packets, for one call.
   Recovery recovery() {
     return Recovery({association->ledger, path(), *streams, fec.get(), own_capacity, late_sendings,
                      counters, work, enough_settled, now});
@@ -90,22 +91,22 @@ struct SessionCore {
   LateSendings late_sendings;
   Counters counters;
   WorkCount work;
-  std::uint64_t enough_settled = 0;  // the count of `work` at which this call has settled enough
+  std::uint64_t enough_settled = 0;  // when `work` reaches this count, this call has done enough
 
   Connection connection;
   PeerEvents peer_events;
-  CapacityAnnouncement own_capacity;  // of the direction towards us
+  CapacityAnnouncement own_capacity;  // capacity of the direction to us
 
-  // The state with the peer. Both always exist, and are built anew together for the next peer
-  // (begin_anew()).
+  // The state for the current peer. Both objects always exist, and are built anew together for the
+  // next peer (begin_anew()).
   std::optional<Association> association;
   std::optional<Streams> streams;
 
-  // These outlive the association.
+  // These members outlive the association:
   OwnRepairs own_repairs;
-  std::unique_ptr<Fec> fec;        // keeps its memory and counters; nullptr: off
-  OwnIds own_ids;                  // the relay never sees an id twice
-  RetiredStreams retired_streams;  // the streams of sessions that are over
+  std::unique_ptr<Fec> fec;        // keeps its memory and counters; nullptr: FEC is off
+  OwnIds own_ids;                  // the relay never gets an id twice
+  RetiredStreams retired_streams;  // the streams of associations that have ended
 
  private:
   void begin_anew();

@@ -1,4 +1,4 @@
-// Joins the parts of a session.
+// Connects the parts of a session.
 #pragma once
 
 #include "pep/stp/demand.h"
@@ -16,7 +16,7 @@ struct Session::Impl {
        control::RateController& controller, StreamSource& source, Instant start)
       : core(settings, blocks, carrier, controller, start), writer(source, core.work) {}
 
-  // Work of which each call does a part.
+  // Whether work is left of which each call does a part.
   bool work_waits() const {
     return !core.retired_streams.empty() || core.streams->work_waits() ||
            !core.path().reports.empty() || core.repairs_wait();

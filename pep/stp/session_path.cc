@@ -1,4 +1,4 @@
-// The path of a session, as the relay sees it.
+// Session::PathView: the path of a session, as the relay sees it.
 #include "pep/stp/session_core.h"
 
 namespace satrelay::stp {

@@ -1,4 +1,4 @@
-// The streams of a session, as the relay uses them.
+// Session::StreamAccess: the streams of a session, as the relay uses them.
 #include <algorithm>
 
 #include "pep/stp/session_core.h"
@@ -30,8 +30,8 @@ void Session::StreamAccess::set_context(StreamId stream, std::uint32_t context) 
   Stream* s = core_.change(Changes::Kind::kAny).visible(stream);
   if (s == nullptr) return;
   s->context = context;
-  // The metadata of the peer's OPEN has been read by now. The metadata of our OPEN may have to be
-  // sent again.
+  // The relay has read the metadata of the peer's OPEN by now. The metadata of our own OPEN may
+  // have to be retransmitted.
   if (!core_.own_ids.is_ours(s->id)) s->forget_metadata();
 }
 
@@ -125,7 +125,7 @@ std::uint64_t Session::StreamAccess::turn_left(StreamId stream) const {
   const Stream* s = core_.streams->visible(stream);
   if (s == nullptr) return 0;
   const std::uint64_t left = core_.streams->sending().schedule().turn_left(*s);
-  // The turn ends with the packet that uses it up.
+  // The turn ends only after the packet that uses it up.
   return left == StreamSchedule::kNoLimit ? left : left + core_.datagram_limit();
 }
 

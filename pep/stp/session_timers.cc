@@ -2,13 +2,14 @@
 
 namespace satrelay::stp {
 
-// All timers of an association: when each is due, and what is due then.
+// Visits all timers of an association: when each is due, and which action is due then.
 template <typename Visit>
 void SessionTimers::visit(Visit&& visit) const {
   visit(core_.path().losses.deadline(), [](SessionTimers& s) { s.core_.recovery().run_timer(); });
   visit(core_.fec != nullptr ? demand_.repair_planner().next_timeout() : Instant::never(),
         [](SessionTimers& s) { s.demand_.repair_planner().handle_timeout(); });
-  // The packet that run_probe_timer() asks for must be able to leave, as it arms this timer again.
+  // Wait until the PING of run_probe_timer() can be sent. If nothing is in flight, only that PING
+  // moves this timer, so the timer would stay due.
   visit(later(core_.path().probes.next_probe(), core_.path().gate.control_opens_at()),
         [](SessionTimers& s) { s.run_probe_timer(); });
   visit(core_.connection.is_alive() ? core_.path().probes.suspect_at() : Instant::never(),
@@ -31,7 +32,7 @@ void SessionTimers::run() {
   });
 }
 
-// The path is silent, or nothing was heard for a while.
+// The path is silent, or the peer was not heard for a while.
 void SessionTimers::run_probe_timer() {
   core_.path().requests.ask();
   if (!core_.path().probes.probe_due(core_.now)) return;
@@ -45,7 +46,7 @@ void SessionTimers::suspect_peer() {
   core_.peer_events.push(Event::Kind::kPeerSuspect);
 }
 
-// A peer that is heard may not hear us. Then it has not received the end of the stream.
+// A peer that we hear may still not hear us. Then it has not received the end of the stream.
 void SessionTimers::run_linger() {
   const Instant heard_since =
       core_.connection.is_alive() ? core_.connection.alive_since() : Instant::never();

@@ -1,4 +1,4 @@
-// The timers of a session: when each is due, and what is due then.
+// The timers of a session: when each is due, and which action is due then.
 #pragma once
 
 #include "pep/base/time.h"
@@ -9,13 +9,13 @@ namespace satrelay::stp {
 
 class SessionTimers {
  public:
-  // Both outlive this object.
+  // `core` and `demand` must outlive this object.
   SessionTimers(SessionCore& core, const Demand& demand) : core_(core), demand_(demand) {}
 
-  // Does what is due.
+  // Runs the actions that are due.
   void run();
-  // The earliest of the timers, the next packet that waits for a clock, and the next opening of the
-  // pacer if something waits for it.
+  // The earliest time of all timers, of packets that wait for a clock, and, if something waits for
+  // the pacer, of its next opening.
   Instant next() const;
 
  private:

@@ -21,7 +21,8 @@ void StreamImage::check(Image& image) const {
       trial.generation != stream_->generation || trial.is_hot() != stream_->is_hot()) {
     image.fail();
   }
-  // Its bytes belong to the stream that read() makes.
+  // Let `trial` give up its blocks without freeing them: they belong to the stream that read()
+  // makes.
   std::vector<std::byte> given_up;
   Image writer = Image::writer(given_up, image.now());
   trial.image(writer);

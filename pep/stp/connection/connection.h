@@ -1,8 +1,8 @@
 // Finds out which boot of the peer is there, and agrees on keys with it: HELLOs in both directions,
 // the states of the peer, and CLOSE (docs/stp.md sections 4, 5 and 16).
 //
-// The connection decides, and the session follows: handle_hello() and open_of_newcomer() say what
-// has changed, and the session builds its association anew, or ends it.
+// The connection decides, and the session follows: handle_hello() and open_of_newcomer() return
+// what has changed, and the session then builds its association anew, or ends it.
 #pragma once
 
 #include <cstddef>
@@ -36,12 +36,12 @@ class Connection {
     Handshake::Config handshake;
     std::uint8_t lane = 0;
     const std::optional<Security>& security;  // nullopt: without encryption
-    HelloBudget* hello_budget = nullptr;      // nullptr: a budget of its own
+    HelloBudget* hello_budget = nullptr;      // nullptr: the session has a budget of its own
     std::uint32_t budget_peer = 0;
     HandshakeBudgets octets = {};
     Duration suspect_after;
   };
-  // `counters` outlives the connection.
+  // `counters` must outlive the connection.
   Connection(const Config& config, Counters& counters, Instant now);
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
@@ -50,49 +50,49 @@ class Connection {
   PeerState state() const { return state_; }
   bool is_alive() const { return state_ == PeerState::kAlive; }
   bool connected() const { return is_alive() || state_ == PeerState::kSuspect; }
-  Instant alive_since() const { return alive_since_; }  // valid while the peer is alive
-  // Fills in what its parts have counted.
+  Instant alive_since() const { return alive_since_; }  // only valid while the peer is alive
+  // Writes the counters of the connection's parts.
   void write_counts(Counters& counters) const;
   // The HELLO of the peer that was established last.
   const HelloFrame& peer() const { return handshake_.peer(); }
-  // The capabilities that both ends offer.
+  // The capabilities that both ends have offered.
   Capabilities agreed() const { return handshake_.agreed(); }
   bool doubts_key(Instant now) const { return !is_alive() && key_mismatch_.holds(now); }
   void suspect() { state_ = PeerState::kSuspect; }
-  // A packet of the session has arrived. True if the peer was suspect until now.
+  // A packet of the session has arrived. Returns true if the peer was suspect until now.
   bool on_heard(Instant now);
 
   // --- HELLOs that arrive
-  // The state of the session that they depend on.
+  // The state of the session that matters for a HELLO.
   struct Situation {
-    std::uint64_t next = 0;  // the number of our next packet
-    bool is_silent = false;  // the path has been silent so long that the peer may be suspect
-    bool may_begin = true;   // there is memory to end the present session
+    std::uint64_t next = 0;  // number of our next packet
+    bool is_silent = false;  // the path is silent for so long that the peer may be suspect
+    bool may_begin = true;   // there is memory to end the current session
     Instant now;
   };
   enum class Change : std::uint8_t {
     kNothing,
-    kHeard,     // the peer knows our boot, and is there
-    kNewcomer,  // a newcomer greets, the first in a row. The peer may have restarted.
-    kBegun,     // a session has begun, and any other session is over
+    kHeard,     // the peer is alive, and knows our boot
+    kNewcomer,  // The first newcomer in a row has sent HELLO. The peer may have restarted.
+    kBegun,     // a session has begun, and any other session has ended
   };
   struct Heard {
     Change change = Change::kNothing;
-    bool has_restarted = false;  // kBegun: there was another session until now
-    bool wants_proof = false;    // kBegun: the peer asks for a sign of life
-    Duration rtt;                // a sample; zero: none
+    bool has_restarted = false;  // with kBegun: another session existed until now
+    bool wants_proof = false;    // with kBegun: the peer asks for a sign of life
+    Duration rtt;                // RTT sample; zero if there is none
   };
   Heard handle_hello(ConstBytes datagram, const PacketHeader& header, const Situation& situation);
-  // Reads a HELLO that was held, if it has its turn now.
+  // Reads the held HELLO, if it is its turn now.
   Heard hear_held_hello(const Situation& situation);
   bool holds_hello() const { return admission_.holds_hello(); }
   Instant next_held_hello() const { return admission_.next(); }
 
   // --- HELLOs that leave
-  // A packet of another session has arrived. Its sender gets a HELLO, but not for each packet.
+  // A packet of another session has arrived. Its sender gets a HELLO, but not for every packet.
   void answer_stranger(Instant now) { handshake_.answer_stranger(now); }
-  // Called before packet `next` is sent. A peer that is silent, or that may lack the present key,
-  // is asked by HELLOs.
+  // To be called before packet `next` is sent. Asks a peer that is silent, or may lack the current
+  // key, for a HELLO.
   void greet_again(std::uint64_t next, Instant now);
   bool needs_keys(std::uint64_t next, Instant now) const {
     return protection_.is_worn_out(next) || protection_.is_unconfirmed(next, suspect_after_, now);
@@ -106,11 +106,11 @@ class Connection {
     HelloKeys keys;
     std::uint32_t number = 0;
   };
-  // The HELLO to send now, valid until the next call.
+  // Makes the HELLO to send now. Valid until the next call.
   Hello make_hello(std::uint64_t stream_credit, Instant now);
-  // Completes the packet of that HELLO.
+  // Completes the packet with that HELLO.
   void close_hello(MutableBytes packet);
-  // The lane credit that our HELLO grants.
+  // The lane credit that our HELLO grants to the peer.
   std::uint64_t promised() const { return promised_; }
   void promise(std::uint64_t lane_credit);
   // Whether a newcomer waits for its session.
@@ -124,9 +124,9 @@ class Connection {
     ConstBytes frames;
     Heard heard;
   };
-  // A packet that the newcomer has sent proves that it knows our epoch. It is handled like an
-  // answer to our HELLO. nullopt: the packet is of another sender. The peer's old key is kept for
-  // `keep`.
+  // Opens a packet of the newcomer. Such a packet proves that the newcomer knows our epoch, as an
+  // answer to our HELLO would. nullopt if another machine has sent the packet. An old key of the
+  // peer is kept for the time `keep`.
   std::optional<Opened> open_of_newcomer(const PacketHeader& header, ConstBytes datagram,
                                          Duration keep, Instant now);
   bool newcomer_recognizes(std::uint16_t tag) const {
@@ -138,11 +138,11 @@ class Connection {
   void set_secrets(const crypto::Psk& psk, const std::optional<crypto::Psk>& other);
 
   // --- the end
-  // We close. `next`: the number of our next packet.
+  // We close the session. `next` is the number of our next packet.
   void close(std::uint64_t next);
-  // CLOSE has arrived.
+  // The peer's CLOSE has arrived.
   void close_by_peer();
-  // We have closed, and send only CLOSE. False if the peer has closed.
+  // Whether we have closed, and send only CLOSE. False if the peer has closed.
   bool has_closed() const { return close_sequence_.said(); }
   CloseSequence& close_sequence() { return close_sequence_; }
   bool close_leaves(const RateGate& gate, Instant now) {

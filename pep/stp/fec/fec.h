@@ -100,7 +100,7 @@ struct Fec {
   std::span<const Range> repairable_flights;     // flights in the last result of repairable()
   std::optional<Range> repairable_prompt;  // prompt packets in the last result of repairable()
   std::vector<Range> all_repairable;       // the last result of repairable(), if it contains both
-  std::uint64_t dropped = 0;               // repairs that were dropped, and have not left
+  std::uint64_t dropped = 0;               // repairs that were dropped instead of sent
   std::uint64_t peer_repaired = 0;  // how many of our packets were recovered, as the peer reports
 };
 

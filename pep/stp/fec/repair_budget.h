@@ -113,15 +113,16 @@ class SharedRepairs {
   WorkBudget& call_;
 };
 
-// The budget of a session that shares none. All its calls at one instant share the work of a call.
-// So it makes no difference whether packets come one by one.
+// The budget of a session that shares none. All its calls at one instant together have the budget
+// of one call. So it makes no difference into how many calls the packets of one instant are
+// divided.
 class OwnRepairs {
  public:
   SharedRepairs& shared() { return shared_; }
   void begin_call(Instant now) {
     if (now != at_) renew(now);
   }
-  // More may be done, although it is the same instant.
+  // Grants a new budget, even at the same instant.
   void renew(Instant now) {
     at_ = now;
     call_.renew();

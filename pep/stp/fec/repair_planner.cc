@@ -6,33 +6,33 @@ namespace satrelay::stp {
 
 namespace {
 
-// If the carrier was free for longer than this, a new burst begins. Perhaps nothing follows that
+// If the carrier was free for longer than this, a new burst begins. Perhaps no packet follows that
 // would show the loss of its first packet.
 constexpr Duration kQuiet = Duration::milliseconds(2);
 
-// Each packet is added to each repair of its window, in a tenth of a microsecond. A session plans
-// with a quarter of a core, and a few repairs in any case. All sessions of a worker have half a
-// core (repair_budget.h).
+// Each packet is added to each repair of its window, which takes a tenth of a microsecond. A
+// session plans repairs for a quarter of a core, but at least kLeastRepairs. All sessions of a
+// worker together have half a core (repair_budget.h).
 constexpr std::uint64_t kAdditionsInASecond = 2'500'000;
 constexpr std::uint64_t kLeastRepairs = 6;
 
-// Repair bytes for each byte of prompt flows: enough for the next repair to come soon, and to
-// replace lost repairs.
+// Repair bytes for each byte of prompt flows: enough that the next repair is sent soon, and that
+// lost repairs are replaced.
 constexpr double kLeastPromptShare = 0.085;
 constexpr double kPromptShareOfLoss = 4;
 constexpr double kMostPromptShare = 0.5;
 
-// The longest window, in packets, of a flow that may or may not be short.
+// The longest window, in packets, for a flow that may or may not be short.
 constexpr std::size_t kLongestOfShort = 512;
 
 }  // namespace
 
-// Whether all that the stream has to send leaves within the time of a flight.
+// Whether all remaining bytes of the stream are sent within the time of a flight.
 bool RepairPlanner::is_ending(const Stream& stream) const {
   return stream.left_is_all() && !lasts(stream);
 }
 
-// Whether it takes longer than that.
+// Whether the remaining bytes of the stream take longer than the time of a flight.
 bool RepairPlanner::lasts(const Stream& stream) const {
   return stream.has_more() || stream.left() * sharers(stream) > flight();
 }
@@ -41,13 +41,13 @@ bool RepairPlanner::is_short(const Stream& stream) const {
   return may_end(stream) && stream.send.sent() < FecPolicy::kMostShortFlow;
 }
 
-// Whether the whole stream, as far as is known, leaves within the time of a flight.
+// Whether the whole stream, as far as is known, is sent within the time of a flight.
 bool RepairPlanner::may_end(const Stream& stream) const {
   if (lasts(stream)) return false;
   return stream.send.sent() < std::max(flight() / sharers(stream), FecPolicy::kLeastShortFlow);
 }
 
-// The bytes that the carrier has to send besides repairs.
+// The bytes other than repairs that wait for the carrier.
 FecSender::Waiting RepairPlanner::waiting() const {
   if (job_.streams.sending().idle(job_.turn.open)) return FecSender::Waiting::kNothing;
   if (!job_.turn.streams) return FecSender::Waiting::kOther;
@@ -63,9 +63,9 @@ FecSender::Waiting RepairPlanner::waiting() const {
                                                 : FecSender::Waiting::kOther;
 }
 
-// This must be known before the packet is built, as a REPAIR needs room beside its frames. Covered
-// are packets that open streams, short flows, last flights, and the beginning and the end of a
-// burst. The middle of bulk is never covered, since retransmissions cost nothing there.
+// This must be known before the packet is built, as a REPAIR needs more space than its packets.
+// Covered are packets that open streams, short flows, last flights, and the beginning and the end
+// of a burst. The middle of bulk is never covered, since retransmissions cost nothing there.
 std::optional<FecCode> RepairPlanner::code() const {
   const bool is_clean = job_.fec.policy.is_clean();
   const bool opens = !job_.streams.due().opens().empty();
@@ -97,13 +97,13 @@ Coverage RepairPlanner::protect(PacketBuilder& packet, FecCode code) const {
   const Stream* first = first_stream();
   coverage.is_last_flight = first != nullptr && is_ending(*first);
   if (!coverage.is_last_flight) {
-    // The flow may end soon, or go on. The longer it is, the less it hurts if its repairs come
-    // late.
+    // The flow may end soon, or continue. The longer it is, the less it matters if its repairs
+    // arrive late.
     if (first != nullptr) coverage.plan.packets = first->send.sent() / limit;
     coverage.plan.packets = std::min(coverage.plan.packets, kLongestOfShort);
     return coverage;
   }
-  // An eighth more, since retransmissions of the stream leave between these packets.
+  // Add an eighth, since retransmissions of the stream are sent between these packets.
   coverage.plan.packets =
       static_cast<std::size_t>(first->left() * sharers(*first) / limit * 9 / 8 + 1);
   return coverage;
@@ -126,8 +126,8 @@ void RepairPlanner::add(const PacketBuilder& packet, const Coverage& coverage,
   fec.sender.add(job_.next, packet.covered(), purpose, coverage.plan, job_.now);
 }
 
-// A repair is of no use for packets that have arrived by now, or for a stream that turned out to be
-// bulk.
+// Whether a repair is still useful. It is not if its packets have arrived by now, or if the stream
+// turned out to be bulk.
 bool RepairPlanner::is_useful(const FecSender::Purpose& purpose) const {
   if (purpose.ends || !purpose.has_stream) return true;
   const Stream* stream = job_.streams.present(purpose.stream, purpose.generation);
@@ -136,9 +136,9 @@ bool RepairPlanner::is_useful(const FecSender::Purpose& purpose) const {
   return may_end(*stream) || is_ending(*stream) || !NewList::contains(*stream);
 }
 
-// While large packets are in grave doubt, a long repair waits. Reports are lost in bursts too, so
-// the doubt may soon be over. If it is not, the repair would not arrive, and would only keep lost
-// bytes from being sent again.
+// While large packets are in grave doubt, a long repair waits. The doubt may soon be over, as
+// reports are also lost in bursts. If it is not, the repair would not arrive, and would only delay
+// the retransmission of lost bytes.
 bool RepairPlanner::is_doubtful() const {
   return job_.path.mtu.is_doubtful(job_.fec.sender.next_size() + job_.stp_overhead);
 }

@@ -1,5 +1,5 @@
-// Decides which packets are covered by a code, and which repairs leave (docs/stp.md section 11). It
-// keeps no state: a session makes one for a call.
+// Decides which packets a code covers, and which repairs are sent (docs/stp.md section 11). It has
+// no state of its own: the session creates an object for each call.
 #pragma once
 
 #include <cstddef>
@@ -32,23 +32,24 @@ class RepairPlanner {
     Fec& fec;
     const Path& path;
     const Streams& streams;
-    const schedule::Turn& turn;    // of the next packet
-    std::uint64_t next = 0;        // its number
-    std::size_t stp_overhead = 0;  // octets of a packet around its frames
+    const schedule::Turn& turn;    // turn of the next packet
+    std::uint64_t next = 0;        // number of the next packet
+    std::size_t stp_overhead = 0;  // bytes of a packet beside its frames
     Instant now;
   };
   explicit RepairPlanner(const Job& job) : job_(job) {}
 
-  // Whether the next packet of data shall be covered, and by which code.
+  // By which code the next packet of data should be covered; nullopt if by none.
   std::optional<FecCode> code() const;
-  // Covers the packet, which is still empty.
+  // Covers the packet, which must still be empty.
   Coverage protect(PacketBuilder& packet, FecCode code) const;
-  // The packet is complete. `first_class`: of its first bytes; nullopt: it has none.
-  // `prompt_share`: repair bytes for each byte of a prompt flow; 0: derived from the loss.
+  // Adds a complete packet to its code. `first_class` is the class of its first stream bytes;
+  // nullopt if it has none. `prompt_share` is the number of repair bytes for each byte of a prompt
+  // flow; 0: calculated from the loss.
   void add(const PacketBuilder& packet, const Coverage& coverage,
            std::optional<schedule::ClassId> first_class, double prompt_share);
-  // Writes the next repair that is due and of use. Returns the class of the packets that it is for;
-  // nullopt if there is none.
+  // Writes the next useful repair that is due. Returns the class of the packets that it covers;
+  // nullopt if there is no such repair.
   std::optional<schedule::ClassId> write_repair(PacketBuilder& packet);
   // When a repair is due.
   Instant next_repair() const;
@@ -65,7 +66,7 @@ class RepairPlanner {
   FecSender::Waiting waiting() const;
   bool is_useful(const FecSender::Purpose& purpose) const;
   bool is_doubtful() const;
-  // The stream that comes first in the next packet, as far as is known.
+  // The stream that the next packet would begin with, as far as is known.
   const Stream* first_stream() const {
     return job_.streams.sending().first(job_.turn.open, job_.turn.first);
   }
