@@ -37,8 +37,9 @@ struct FeedbackSample {
   ByteCount received;
   // The number of that packet: how many calls of on_sent() came before the call for the packet.
   std::uint64_t number = 0;
-  // Bytes that were booked on the carrier just after that packet was sent, including the packet.
-  // The link had at most that many bytes to send.
+  // Bytes that the carrier's pacer had booked just after that packet was sent, including the
+  // packet. If the link carries the paced rate, no more of these bytes were left to send. The part
+  // before the packet is rounded down (SentPacket::booked_before()).
   ByteCount booked;
   // The part of `arrived` less `sent` that a gateway's own machine caused, and not the link,
   // because the machine did not run in time.

@@ -39,7 +39,8 @@ struct FittedTable {
 FittedTable fit_table(const std::vector<Column>& columns, const std::vector<Row>& rows,
                       std::size_t width);
 
-// Two columns without titles. The second one is folded if it does not fit.
+// Two columns without titles. If the second one does not fit, it is folded. If fewer
+// than 24 characters are left for it, it is left out.
 std::string format_pairs(const std::vector<Row>& rows, std::size_t width = kAnyWidth);
 
 // Lines of at most `width` characters, broken between words where possible.

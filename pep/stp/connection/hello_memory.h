@@ -1,6 +1,7 @@
-// Remembers which HELLOs of the peer have arrived. Each boot numbers its HELLOs, and no HELLO is
-// read twice. So replayed HELLOs cause no work, however many were recorded, unless they are from
-// more boots than are remembered here.
+// Remembers which HELLOs with a MAC have arrived from the peer. Each boot numbers its HELLOs, and
+// no number is accepted twice. So a replayed HELLO costs only the check of its MAC, and no
+// multiplication on a curve. This fails only if the replays are from more boots than are remembered
+// here.
 #pragma once
 
 #include <algorithm>

@@ -20,9 +20,8 @@ std::size_t FecSender::repairs_for(const Window& window, std::size_t sources) co
   return std::max<std::size_t>(policy_.repairs_for(sources), window.purpose.opens ? 1 : 0);
 }
 
-// Divides the expected packets between windows. If `most_repairs` are not enough for all packets,
-// the window gets an equal part of them: equal windows need fewer repairs than several long windows
-// and a short one.
+// Divides the expected packets into equal windows, and uses as few windows as possible. A window
+// has at most kMaxCodedWindow packets, and at most as many as `most_repairs` are enough for.
 void FecSender::divide(Window& window, std::size_t packets, std::size_t most_repairs) const {
   const auto part = [packets](std::size_t longest) {
     const std::size_t windows = (packets + longest - 1) / longest;

@@ -155,7 +155,8 @@ class SendingSide {
   SendCredit credit_;
   MemoryList memory_waiters_;
   LaneList lane_waiters_;
-  IncrementalScan activation_;  // runs when START_CREDIT has changed how much each stream may send
+  // Runs after START_CREDIT has changed the limit of the streams without a higher STREAM_CREDIT.
+  IncrementalScan activation_;
   CopyQueue copies_;
 };
 

@@ -28,8 +28,8 @@ class Receiver {
   bool is_in_order() const { return stream_.out_of_order().empty() && fin_ == kNoFin; }
   // Whether the window has space for the next `bytes` bytes, if is_in_order().
   bool admits(std::size_t bytes) const { return stream_.in_order_end() + bytes <= window_.edge(); }
-  // Stores the next bytes in order. Returns false if memory ran out, and only a part of them was
-  // stored.
+  // Stores the next bytes in order. Returns false if it could store only some of them or none:
+  // memory ran out, or set_frugal() allows only the reserve.
   [[nodiscard]] bool handle_next(ConstBytes payload, Environment& around, Instant now) {
     return store_in_order(stream_.in_order_end(), payload, around, now);
   }

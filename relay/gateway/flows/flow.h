@@ -106,9 +106,11 @@ struct TriedClaims {
 // State of the questions whether a host is still there (host_questions.h).
 struct HostQuestions {
   // Questions of our host about the far host.
-  std::uint64_t asked = 0;             // the number of its latest question
-  bool owes_answer = false;            // our host still waits for the answer to it
-  Instant until = Instant::never();    // deadline of the far gateway; never: no answer is awaited
+  std::uint64_t asked = 0;   // the number of its latest question
+  bool owes_answer = false;  // our host still waits for the answer to it
+  // Deadline for the far gateway's answer. never(): no question is open, or the gateway leaves it
+  // unanswered for now. A later answer is still passed on while `owes_answer` is set.
+  Instant until = Instant::never();
   std::uint64_t byte_repeated_at = 0;  // in-order bytes of our host when it last repeated one byte
   // Questions of the far host, which make this gateway ask our host.
   Instant host_until = Instant::never();  // deadline for our host's answer; never: it was not asked

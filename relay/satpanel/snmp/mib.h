@@ -50,7 +50,8 @@ struct MibTable {
   const char* counters_in = "";  // "": the counters are in the entry itself
 };
 
-// Sub-identifiers below mib_root(), which is below the enterprise number (meson.build).
+// Sub-identifiers below mib_root(), which is below the enterprise number. The number is in
+// SATRELAY-MIB.txt only, and meson.build reads it there.
 inline constexpr std::uint32_t kNotifications = 0;
 inline constexpr std::uint32_t kObjects = 1;
 inline constexpr std::uint32_t kAlarmRaised = 1;  // below kNotifications

@@ -74,7 +74,8 @@ class LanOwners {
     kAnswered,  // the owner that was asked has answered
   };
   News hear(const LanAddress& address, const NamedMac& named, Claim claim, Instant now);
-  // Frames of the host come from `sender`, and the host acknowledges frames to `receiver`.
+  // The host sends from the MAC `sender`, and has acknowledged frames that were sent to the MAC
+  // `receiver`. Remembers that if `receiver` is the owner. Otherwise forgets `sender`.
   void note_receiver(const LanAddress& address, const MacAddress& sender,
                      const MacAddress& receiver);
   // The destination MAC for a host that sends from `sender`: the same MAC, or an owner at which the

@@ -1,6 +1,7 @@
 // Connections in TIME-WAIT: a record of at most 64 octets for each, in the order in which the waits
-// end. Their number is limited. If there are too many, the wait of the oldest is ended early for a
-// new one, as RFC 1122 section 4.2.2.13 allows, and RFC 6191 for connections that use timestamps.
+// end. The number of positions is limited, to limit the memory. If all are in use, a new connection
+// ends the oldest wait early, although RFC 9293 section 3.6.1 demands 2 MSL. The owner counts such
+// waits (time_waits_given_up). A removed record keeps its position until it would have expired.
 //
 // Memory is allocated when it is needed, and freed afterwards.
 #pragma once
