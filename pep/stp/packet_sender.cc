@@ -88,6 +88,7 @@ bool PacketSender::keep_answers(Burst& burst) {
       core_.connection.needs_keys(next, core_.now))
     return false;
   burst.only_data = true;
+  burst.may_cover = core_.may_repair() && !core_.fec->policy.is_clean();
   burst.limit = core_.datagram_limit();
   burst.end = std::min(core_.path().losses.oldest_unresolved() + demand_.most_in_flight(),
                        core_.connection.protection().same_key_until(next));
@@ -111,8 +112,9 @@ std::size_t PacketSender::write_packet(Burst& burst, PacketBuilder& packet, Muta
   const MutableBytes out = room.first(std::min<std::size_t>(room.size(), burst.limit));
   const bool has_data = burst.room || (burst.is_open && demand_.data_waits());
   // The first stream in the packet decides how the whole packet is covered.
-  const std::optional<FecCode> code =
-      has_data && core_.may_repair() ? demand_.repair_planner().code() : std::nullopt;
+  const std::optional<FecCode> code = has_data && burst.may_cover && core_.may_repair()
+                                          ? demand_.repair_planner().code()
+                                          : std::nullopt;
   packet.renew(code ? out.first(out.size() - kRepairOverhead) : out);
   const Coverage coverage = code ? demand_.repair_planner().protect(packet, *code) : Coverage();
   const bool is_ping = core_.path().requests.due();
@@ -122,7 +124,8 @@ std::size_t PacketSender::write_packet(Burst& burst, PacketBuilder& packet, Muta
   burst.wrote = StreamWriter::Wrote::kAnything;
   if (only_data ? has_data : burst.is_open && demand_.data_waits()) {
     const std::size_t items = packet.items().size();
-    burst.wrote = writer_.write({packet, *core_.streams, core_.path().loss_rate, core_.now});
+    burst.wrote = writer_.write(
+        {packet, *core_.streams, core_.path().loss_rate, core_.now, burst.room.has_value()});
     if (packet.items().size() > items) core_.path().probes.on_data_sent();
   }
   if (packet.empty()) return 0;

@@ -39,6 +39,7 @@ class PacketSender {
     bool may_send = false;   // the carrier is open, at least for control frames
     bool is_open = false;    // data may be sent
     bool only_data = false;  // only data can be due
+    bool may_cover = true;   // a code may cover packets of data
     // Set after the first packet. Packets with numbers below `end` may follow it without these
     // checks.
     std::optional<RateGate::Room> room = std::nullopt;

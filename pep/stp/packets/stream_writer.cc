@@ -45,6 +45,7 @@ void plan_copies(const StreamWriter::Job& job, const Stream& stream, std::uint64
 StreamWriter::Wrote StreamWriter::write(const Job& job) {
   packet_begin_ = sent_.size();
   prompt_.reset();
+  if (job.only_new) return write_new(job, turn_.first);
   if (!write_opens(job)) return Wrote::kAnything;
   write_copies(job);
   write_fins(job);

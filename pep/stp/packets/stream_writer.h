@@ -27,6 +27,7 @@ class StreamWriter {
     Streams& streams;
     const LossRate& loss;
     Instant now;
+    bool only_new = false;  // only_new_follows() holds: nothing else need be looked for
   };
   struct Totals {
     std::uint64_t new_bytes = 0;

@@ -189,25 +189,37 @@ void Uplink::debit(LaneId lane, std::span<const stp::PolledPacket> packets, Inst
   Line& line = parts_.lines[lane];
   Carrier& carrier = line.carrier;
   std::span<const schedule::ClassBytes> left = line.session.last_classes();
+  // Most packets of a burst are of one class, which is charged with their sum.
+  schedule::ClassId current = 0;
+  std::uint64_t total = 0, passed = 0, sent = 0;
+  const auto charge = [&] {
+    if (total == 0) return;
+    carrier.sent_of[current] += total;
+    parts_.held.pass(current, passed);
+    carrier.classes.on_relayed(current, total);
+    parts_.classes[current].use.relayed_bytes += total;
+    total = passed = 0;
+  };
   for (const stp::PolledPacket& packet : packets) {
     std::size_t headers =
         carrier.pacer.overhead().accounted(packet.size + line.datagram_overhead).value();
-    carrier.sent += headers;
-    line.sent += headers;
+    sent += headers;
     const auto classes = left.first(packet.classes);
     left = left.subspan(packet.classes);
     for (const auto& part : classes) headers -= part.bytes;
     for (const auto& [id, bytes, booked, hosts] : classes) {
+      if (id != current) charge();
+      current = id;
       const ByteCount all(bytes + headers);
       const ByteCount all_booked(booked + headers);
       headers = 0;
-      carrier.sent_of[id] += all.value();
-      parts_.held.pass(
-          id, carrier.classes.on_sent(id, Carrier::source_of(lane), all, all_booked, hosts, now));
-      carrier.classes.on_relayed(id, all.value());
-      parts_.classes[id].use.relayed_bytes += all.value();
+      passed += carrier.classes.on_sent(id, Carrier::source_of(lane), all, all_booked, hosts, now);
+      total += all.value();
     }
   }
+  charge();
+  carrier.sent += sent;
+  line.sent += sent;
 }
 
 // Charges a frame to all carriers that it may have taken: the carriers with room, or else the
