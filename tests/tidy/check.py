@@ -120,7 +120,7 @@ MAY_INCLUDE = {
     "relay/text": [],
     "relay/version": [],
     "relay/dpdk": ["pep/base", "pep/wire", "config/model/schema.h"],
-    "relay/ops": ENGINES + SCHEMA + ["config/text/units.h", "config/text/ip_words.h", "relay/gateway", "relay/link",
+    "relay/ops": ENGINES + SCHEMA + ["config/text/units.h", "config/text/ip_words.h", "relay/gateway",
                                      "relay/dpdk/device/port_stats.h", "relay/records/record_counters.h",
                                      "relay/records/records_report.h"],
     # Records of flows.
