@@ -78,7 +78,7 @@ class Service {
     const char* help;
     std::span<const Parameter> parameters;
     Response (Service::*handle)(const Call& call);
-    Answer answer = {};  // the form of the answer, for the API's description
+    AnswerSchema answer = {};  // the form of the answer, for the API's description
   };
   static std::span<const Endpoint> endpoints();
 

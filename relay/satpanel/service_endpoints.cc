@@ -82,7 +82,7 @@ std::string text_from(const nlohmann::json& object, const char* name) {
 
 std::span<const Endpoint> Service::endpoints() {
   static constexpr Role kLook = Role::kViewer;
-  static constexpr Answer::Form kMany = Answer::Form::kPage;
+  static constexpr AnswerSchema::Form kMany = AnswerSchema::Form::kPage;
   static constexpr Endpoint kEndpoints[] = {
       {"GET", "/api/v1/session", std::nullopt, "The user that is logged in", {}, &Service::session},
       {"POST",

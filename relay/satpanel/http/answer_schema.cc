@@ -39,8 +39,8 @@ Json schema_of(const ReplyField& field) {
 
 }  // namespace
 
-Json schema_of(const Answer& answer) {
-  if (answer.form == Answer::Form::kOne) return reference_to(answer.shape);
+Json schema_of(const AnswerSchema& answer) {
+  if (answer.form == AnswerSchema::Form::kOne) return reference_to(answer.shape);
   return {{"type", "object"},
           {"properties",
            {{"total", number()},

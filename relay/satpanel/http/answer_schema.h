@@ -9,7 +9,7 @@ namespace satrelay::panel {
 
 // The form of an answer: an object of one shape (relay/metrics/reply_shapes.h), or a page of such
 // objects. `shape` "": there is no schema, and docs/panel.md describes the answer.
-struct Answer {
+struct AnswerSchema {
   enum class Form : std::uint8_t { kOne, kPage };
   std::string_view shape = "";
   Form form = Form::kOne;
@@ -17,7 +17,7 @@ struct Answer {
 
 // Returns the schema of the answer. The schema refers to the schemas of add_schemas() by name, as
 // in OpenAPI.
-nlohmann::ordered_json schema_of(const Answer& answer);
+nlohmann::ordered_json schema_of(const AnswerSchema& answer);
 // Adds the schema of a shape, and the schemas of the shapes within it, to `schemas`, each under its
 // name, unless `schemas` has them already.
 void add_schemas(std::string_view shape, nlohmann::ordered_json& schemas);

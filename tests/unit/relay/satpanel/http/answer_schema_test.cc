@@ -8,7 +8,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 TEST(AnswerSchema, APageHasEntriesOfItsShape) {
-  const Json page = schema_of({"link", Answer::Form::kPage});
+  const Json page = schema_of({"link", AnswerSchema::Form::kPage});
   EXPECT_EQ(page["properties"]["entries"]["items"]["$ref"], "#/components/schemas/link");
   EXPECT_EQ(page["required"], Json::parse(R"(["total", "first", "entries"])"));
   EXPECT_EQ(schema_of({"status"}), Json::parse(R"({"$ref": "#/components/schemas/status"})"));
