@@ -167,7 +167,13 @@ struct FlowModes {
   CloseMode close = CloseMode::kLocal;
   WindowMode window = WindowMode::kRewrite;
   DeliveryMode delivery = DeliveryMode::kOrdinary;
-  void image(Image& image) { image(handshake, ack, close, window, delivery); }
+  void image(Image& image) {
+    image.at_most(HandshakeMode::kAuto, handshake);
+    image.at_most(AckMode::kEndToEnd, ack);
+    image.at_most(CloseMode::kConfirmed, close);
+    image.at_most(WindowMode::kMirror, window);
+    image.at_most(DeliveryMode::kPrompt, delivery);
+  }
   friend bool operator==(const FlowModes&, const FlowModes&) = default;
   // Whether the gateways must report the progress of their hosts to each other.
   bool any() const {

@@ -26,7 +26,7 @@ Arena::Arena(MutableBytes memory, std::size_t block_size, std::size_t reserve_si
   // Pushes the blocks in descending order, so that a fresh arena hands out its memory from the
   // front.
   for (std::size_t i = total_; i > 0; --i) pool_->free.push_back(static_cast<BlockIndex>(i - 1));
-  if (reserve_size > 0) pool_->divisions.resize(total_);
+  pool_->divisions.resize(total_);
 }
 
 Arena::Arena(Arena& whole, const Kept& kept)
@@ -103,6 +103,30 @@ void Arena::return_reserve(ReserveIndex reserve) {
   // The accounts change last, after the block is free, because keep() keeps no more than is free.
   count_blocks_of_reserves(blocks_of_reserves_ - 1);
   count_back(block_size());
+}
+
+void Arena::image(Image& image) {
+  if (own_pool_) image(*own_pool_);
+  image(held_, reserves_held_, blocks_of_reserves_, partly_taken_, promise_used_, kept_);
+  if (!image.reads()) return;
+  const bool is_sound = !own_pool_ || own_pool_->has_sound_lists(total_);
+  if (!is_sound || (partly_taken_ != kNoBlock && partly_taken_ >= total_)) image.fail();
+}
+
+bool ArenaPool::has_sound_lists(std::size_t blocks) const {
+  if (divisions.size() != blocks) return false;
+  std::vector<bool> is_free(blocks);
+  for (const BlockIndex block : free) {
+    if (block >= blocks || is_free[block]) return false;
+    is_free[block] = true;
+  }
+  const auto may_be_listed = [&](BlockIndex block) { return block == kNoBlock || block < blocks; };
+  for (std::size_t block = 0; block < blocks; ++block) {
+    const Division& division = divisions[block];
+    if (is_free[block] && (division.taken | division.in_images) != 0) return false;
+    if (!may_be_listed(division.previous) || !may_be_listed(division.next)) return false;
+  }
+  return true;
 }
 
 void Arena::count_blocks_of_reserves(std::uint64_t held) {

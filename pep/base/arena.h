@@ -17,6 +17,7 @@
 #include <memory>
 #include <vector>
 
+#include "pep/base/arena_images.h"
 #include "pep/base/arena_pool.h"
 #include "pep/base/bytes.h"
 #include "pep/base/check.h"
@@ -24,9 +25,6 @@
 #include "pep/base/image/image.h"
 
 namespace satrelay {
-
-using ReserveIndex = std::uint32_t;
-inline constexpr ReserveIndex kNoReserve = ~ReserveIndex{0};
 
 class Arena {
  public:
@@ -67,6 +65,9 @@ class Arena {
   // Returns kNoReserve if no reserve is left. The contents of the reserve are undefined.
   [[nodiscard]] ReserveIndex take_reserve();
   void return_reserve(ReserveIndex reserve);
+
+  // The blocks and reserves that images have.
+  ArenaImages images() { return {*pool_, reserves_of_a_block_}; }
 
   std::byte* data(BlockIndex block) { return memory_.data() + (std::size_t{block} << shift_); }
   const std::byte* data(BlockIndex block) const {
@@ -139,13 +140,10 @@ class Arena {
   // Sets the promise of an arena that is not a part.
   void set_promised(std::uint64_t bytes) { kept_for_.promised = bytes; }
 
-  // The image holds the accounts: which blocks and reserves are taken, and by which part. It leaves
-  // out the memory itself and the sizes. The image of a whole arena comes before those of its
-  // parts.
-  void image(Image& image) {
-    if (own_pool_) image(*own_pool_);
-    image(held_, reserves_held_, blocks_of_reserves_, partly_taken_, promise_used_, kept_);
-  }
+  // The image holds the accounts: which blocks and reserves are taken, by which part, and which of
+  // them images have. It leaves out the memory itself and the sizes. The image of a whole arena
+  // comes before those of its parts.
+  void image(Image& image);
 
   // Bytes kept for this part, and for all parts, to check the accounts.
   std::uint64_t kept() const { return kept_; }

@@ -13,14 +13,18 @@ namespace satrelay {
 
 using BlockIndex = std::uint32_t;
 inline constexpr BlockIndex kNoBlock = 0xffff'ffffU;
+using ReserveIndex = std::uint32_t;
+inline constexpr ReserveIndex kNoReserve = ~ReserveIndex{0};
 
 struct ArenaPool {
   // State of a block that is divided into reserves.
   struct Division {
     std::uint16_t taken = 0;  // one bit for each of its reserves
+    // The same, for the reserves that images have (arena_images.h). 1: an image has the block.
+    std::uint16_t in_images = 0;
     // Links of a block with a free reserve in its owner's list of such blocks.
     BlockIndex previous = kNoBlock, next = kNoBlock;
-    void image(Image& image) { image(taken, previous, next); }
+    void image(Image& image) { image(taken, in_images, previous, next); }
   };
 
   BlockIndex take_free_block() {
@@ -46,6 +50,8 @@ struct ArenaPool {
       divisions[division.previous].next = division.next;
     }
   }
+  // Whether each block in the lists exists, and no block is free twice, or free and taken.
+  bool has_sound_lists(std::size_t blocks) const;
   // The image leaves out the sizes and the amounts that the configuration sets.
   void image(Image& image) { image(free, blocks_of_reserves, reserves_taken, divisions, kept); }
 

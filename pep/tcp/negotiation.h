@@ -29,7 +29,9 @@ struct Negotiation {
   bool timestamps = false;
 
   void image(Image& image) {
-    image(segment_limit, send_scale, receive_scale, selective, timestamps);
+    image(segment_limit, selective, timestamps);
+    image.at_most(kLargestWindowScale, send_scale);
+    image.at_most(kLargestWindowScale, receive_scale);
   }
   // Most payload bytes of a segment without SACK blocks.
   std::uint16_t segment_size() const {

@@ -58,7 +58,10 @@ class UrgentMarks {
   }
   std::uint64_t passed() const { return passed_; }  // the last mark that pass() removed; 0 if none
 
-  void image(Image& image) { image(marks_, count_, passed_); }
+  void image(Image& image) {
+    image(marks_, passed_);
+    image.at_most(kMost, count_);
+  }
 
  private:
   std::uint64_t last() const { return count_ == 0 ? 0 : marks_[count_ - 1]; }

@@ -62,7 +62,10 @@ struct EthernetHeader {
     header.destination = source;
     return header;
   }
-  void image(Image& image) { image(destination, source, tags, tag_count, type); }
+  void image(Image& image) {
+    image(destination, source, tags, type);
+    image.at_most(kMaxVlanTags, tag_count);
+  }
   friend bool operator==(const EthernetHeader&, const EthernetHeader&) = default;
 };
 

@@ -15,7 +15,7 @@ void destroy_and_poison(std::unique_ptr<Flow> flow) {
   Flow* const memory = flow.release();
   std::destroy_at(memory);
   poison(memory, sizeof(Flow));
-  ::operator delete(memory, sizeof(Flow));
+  ::operator delete(memory);
 }
 
 }  // namespace

@@ -138,11 +138,8 @@ void BlockRing::grow(std::uint64_t keys) {
 
 void BlockRing::image(Image& image) {
   image(base_, reserve_, reserve_used_);
-  const std::uint64_t size = has_reserve() ? arena_->reserve_size() : 0;
-  const std::uint64_t reserves =
-      size == 0 ? 0 : arena_->total_blocks() * (arena_->block_size() / size);
-  if ((has_reserve() && reserve_ >= reserves) || reserve_used_ > size) {
-    reserve_ = kNoReserve;
+  if (has_reserve()) move_reserve(image);
+  if (reserve_used_ > own_end() - base_) {
     reserve_used_ = 0;
     image.fail();
   }
@@ -157,18 +154,29 @@ void BlockRing::image(Image& image) {
       ring_->keys = static_cast<std::uint32_t>(keys);
     }
   }
-  for (std::uint64_t key = first; key < first + keys; ++key) {
-    BlockIndex& block = ring_->place(key);
-    image(block);
-    if (block == kNoBlock || block < arena_->total_blocks()) continue;
-    block = kNoBlock;
-    image.fail();
-  }
+  for (std::size_t i = 0; i < keys; ++i) move_block(ring_->place(first + i), image);
   if (image.reads()) return;
   ring_.reset();
   base_ = 0;
   reserve_ = kNoReserve;
   reserve_used_ = 0;
+}
+
+// The image takes the block of a key, or gives one.
+void BlockRing::move_block(BlockIndex& block, Image& image) {
+  image(block);
+  if (block == kNoBlock) return;
+  if (!image.reads()) return arena_->images().give(block);
+  if (!image.failed() && arena_->images().take(block)) return;
+  block = kNoBlock;
+  image.fail();
+}
+
+void BlockRing::move_reserve(Image& image) {
+  if (!image.reads()) return arena_->images().give_reserve(reserve_);
+  if (!image.failed() && arena_->images().take_reserve(reserve_)) return;
+  reserve_ = kNoReserve;
+  image.fail();
 }
 
 BlockRing::RingPtr BlockRing::make_ring(std::uint64_t places) {

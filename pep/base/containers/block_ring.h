@@ -83,8 +83,8 @@ class BlockRing {
     if (!has_keys()) ring_.reset();
   }
 
-  // The image holds the numbers of the blocks and of the reserve. Writing it takes them away from
-  // this ring, which is empty afterwards. A ring that reads an image must be empty.
+  // The image takes the blocks and the reserve away from this ring, which is empty afterwards, or
+  // gives them to this ring, which must be empty before.
   void image(Image& image);
 
   // blocks_held() and covers() visit the keys one by one: O(keys).
@@ -114,6 +114,8 @@ class BlockRing {
   BlockIndex add_block(std::uint64_t key);
   void take_over(std::uint64_t key, BlockIndex block);
   void grow(std::uint64_t keys);
+  void move_block(BlockIndex& block, Image& image);
+  void move_reserve(Image& image);
 
   bool has_keys() const { return ring_ && ring_->keys > 0; }
   // No byte at or above this offset lies in the reserve.

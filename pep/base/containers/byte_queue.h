@@ -43,8 +43,14 @@ class ByteQueue {
   void forget(Range range);
   // Drops all bytes and restarts at offset zero.
   void reset();
-  void trim() { blocks_.trim(); }                     // as in BlockRing
-  void image(Image& image) { image(blocks_, end_); }  // moves the blocks, as in BlockRing
+  void trim() { blocks_.trim(); }  // as in BlockRing
+  // Moves the blocks, as in BlockRing.
+  void image(Image& image) {
+    image(blocks_, end_);
+    if (end_ < begin()) image.fail();
+  }
+  // Whether each byte of `range` lies in a block or in the reserve. O(range).
+  bool covers(Range range) const { return blocks_.covers(range); }
   const Arena& arena() const { return blocks_.arena(); }
   std::size_t blocks_held() const { return blocks_.blocks_held(); }  // counts one by one: O(size())
 

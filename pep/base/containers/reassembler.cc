@@ -128,7 +128,8 @@ void Reassembler::consume(std::uint64_t count) {
 }
 
 bool Reassembler::is_stored() const {
-  if (!blocks_.covers({consumed(), in_order_})) return false;
+  if (in_order_ < consumed() || !blocks_.covers({consumed(), in_order_})) return false;
+  if (!out_of_order_.empty() && out_of_order_.ranges().front().begin <= in_order_) return false;
   return std::ranges::all_of(out_of_order_.ranges(),
                              [&](const Range& range) { return blocks_.covers(range); });
 }

@@ -73,11 +73,15 @@ class Reassembler {
     out_of_order_.trim();
   }
   // Moves the blocks, as in BlockRing. The image leaves out `bytes_a_piece`.
-  void image(Image& image) { image(blocks_, out_of_order_, in_order_); }
+  void image(Image& image) {
+    image(blocks_, out_of_order_, in_order_);
+    if (image.reads() && !is_stored()) image.fail();
+  }
   const Arena& arena() const { return blocks_.arena(); }
 
   // For checks of the accounts, O(stored()). blocks_held() counts the blocks one by one.
-  // is_stored() tells whether every byte that counts as stored lies in a block or in the reserve.
+  // is_stored() tells whether every byte that counts as stored lies in a block or in the reserve,
+  // and the pieces beyond the gap lie there.
   std::size_t blocks_held() const { return blocks_.blocks_held(); }
   bool is_stored() const;
 

@@ -63,6 +63,15 @@ class Image {
     visit(value);
     return value;
   }
+  // Writes or reads an index, a number of elements or an enumerator, which is at most `most`. A
+  // reader fails if it is more, and `part` is zero then.
+  template <typename Part>
+  void at_most(std::type_identity_t<Part> most, Part& part) {
+    visit(part);
+    if (part <= most) return;
+    part = Part{};
+    fail();
+  }
   // Writes or reads an object that may be absent. `make` returns the object that a reader fills.
   template <typename Part, typename Make>
   void owned(std::unique_ptr<Part>& part, Make&& make) {

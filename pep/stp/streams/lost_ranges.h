@@ -46,6 +46,15 @@ class LostRanges {
       if (!set.empty()) set.erase(begin, end);
     }
   }
+  // Whether all of the bytes lie in `whole`, and none of them in `arrived`.
+  bool lie_in(Range whole, const RangeSet& arrived) const {
+    return !by_losses_ || std::ranges::all_of(*by_losses_, [&](const RangeSet& set) {
+      return std::ranges::all_of(set.ranges(), [&](const Range& range) {
+        return range.begin >= whole.begin && range.end <= whole.end &&
+               arrived.overlap(range.begin, range.end).total == 0;
+      });
+    });
+  }
   // How many ranges were moved by edits of the sets, as in RangeSet.
   std::uint64_t moved() const {
     std::uint64_t moved = 0;

@@ -74,6 +74,17 @@ void SendHalf::on_lost(std::uint64_t offset, std::uint64_t length, bool fin, uns
   }
 }
 
+bool SendHalf::is_consistent() const {
+  std::uint64_t at = queue_.begin();
+  if (at > sent_ || sent_ > queue_.end()) return false;
+  for (const Range& arrived : acknowledged_.ranges()) {
+    if (arrived.begin <= at || arrived.end > sent_) return false;
+    if (!queue_.covers({at, arrived.begin})) return false;
+    at = arrived.end;
+  }
+  return queue_.covers({at, queue_.end()}) && lost_.lie_in({queue_.begin(), sent_}, acknowledged_);
+}
+
 void SendHalf::reset() {
   queue_.reset();
   sent_ = limit_ = 0;

@@ -82,7 +82,12 @@ class SendHalf {
   std::uint64_t moved() const { return acknowledged_.moved() + lost_.moved(); }
   std::size_t blocks_held() const { return queue_.blocks_held(); }  // counts the blocks one by one
 
-  void image(Image& image) { image(queue_, sent_, limit_, acknowledged_, lost_, fin_); }
+  void image(Image& image) {
+    image(queue_, sent_, limit_, acknowledged_, lost_, fin_);
+    if (image.reads() && !is_consistent()) image.fail();
+  }
+  // Whether all bytes that may be sent once more are stored. O(what is stored).
+  bool is_consistent() const;
 
  private:
   enum class Fin : std::uint8_t { kOpen, kPending, kSent, kAcknowledged };

@@ -36,8 +36,9 @@ class Lifecycle {
   }
 
   void image(Image& image) {
-    image(state_, reason_, trace_size_, trace_);
-    if (trace_size_ > trace_.size()) image.fail();
+    image(reason_, trace_);
+    image.at_most(State::kTimeWait, state_);
+    image.at_most(kTraceSize, trace_size_);
   }
 
  private:

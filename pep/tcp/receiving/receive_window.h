@@ -40,12 +40,16 @@ class ReceiveWindow {
   std::uint64_t edge() const { return promised_; }  // data below is accepted
   std::uint64_t told() const { return told_; }      // edge that the last window field named
 
-  void image(Image& image) { image(limit_, promised_, told_, segment_size_, shift_); }
+  void image(Image& image) {
+    image(limit_, promised_, told_, segment_size_);
+    image.at_most(kLargestShift, shift_);
+  }
 
  private:
   std::uint64_t best_edge(const Memory& memory) const;
   std::uint64_t worthwhile_step() const;
   std::uint64_t round(std::uint64_t edge, const Memory& memory) const;
+  static constexpr std::uint8_t kLargestShift = 14;  // RFC 7323 section 2.3
 
   std::uint64_t limit_;
   std::uint64_t promised_ = 0;

@@ -38,7 +38,10 @@ class SackReport {
     std::array<std::uint64_t, kRemembered> recent{};  // most recent first
     std::size_t count = 0;
     std::optional<Range> duplicate;
-    void image(Image& image) { image(recent, count, duplicate); }
+    void image(Image& image) {
+      image(recent, duplicate);
+      image.at_most(kRemembered, count);
+    }
   };
   Memory& memory() {
     if (!memory_) memory_ = std::make_unique<Memory>();

@@ -95,7 +95,10 @@ class Scoreboard {
   }
   bool is_consistent() const;
 
-  void image(Image& image) { image(una_, next_, reports_); }
+  void image(Image& image) {
+    image(una_, next_, reports_);
+    if (image.reads() && !is_consistent()) image.fail();
+  }
 
  private:
   template <typename Visitor>

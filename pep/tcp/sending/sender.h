@@ -46,7 +46,10 @@ struct Transmission {
 class Sender {
  public:
   explicit Sender(const Common& common) : queue_(common.arena), recovery_(common.profile) {}
-  void image(Image& image) { image(queue_, recovery_, window_, closed_, peer_, urgent_); }
+  void image(Image& image) {
+    image(queue_, recovery_, window_, closed_, peer_, urgent_);
+    if (image.reads() && !queue_.covers({queue_.begin(), queue_.end()})) image.fail();
+  }
 
   // --- the application ---
   [[nodiscard]] std::size_t write(ConstBytes bytes, const Environment& around);

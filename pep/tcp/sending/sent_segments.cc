@@ -1,6 +1,7 @@
 #include "pep/tcp/sending/sent_segments.h"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "pep/base/check.h"
@@ -114,6 +115,7 @@ void SentSegments::grow() {
 
 bool SentSegments::is_consistent() const {
   if (!ring_) return true;
+  if (!std::has_single_bit(ring_->records.size()) || size() > ring_->records.size()) return false;
   std::size_t in_flight = 0;
   std::size_t sacked = 0;
   for (std::uint32_t id = ring_->front; id != ring_->back; ++id) {
@@ -122,8 +124,8 @@ bool SentSegments::is_consistent() const {
     if (at(id).begin >= end_of(id)) return false;
   }
   if (in_flight != ring_->in_flight || sacked != ring_->sacked) return false;
-  Instant last;
   std::uint32_t id = ring_->oldest;
+  Instant last = at(id).sent_at;
   for (std::size_t i = 0; i < ring_->in_flight; ++i, id = at(id).newer) {
     if (!at(id).in_flight || at(id).sent_at < last) return false;
     last = at(id).sent_at;

@@ -91,6 +91,9 @@ class SentSegments {
 
   void image(Image& image) {
     image.owned(ring_, [] { return std::make_unique<Ring>(0); });
+    if (!image.reads() || is_consistent()) return;
+    ring_.reset();
+    image.fail();
   }
 
  private:

@@ -95,8 +95,11 @@ class FlowState {
   void note_active() { is_trimmed_ = false; }
 
   void image(Image& image) {
-    image(value_, host_end_, far_end_, reason_, is_trimmed_);
-    if (reason_ > Counter::kCount) image.fail();
+    image(is_trimmed_);
+    image.at_most(kOver, value_);
+    image.at_most(HostEnd::kDelivered, host_end_);
+    image.at_most(FarEnd::kClosed, far_end_);
+    image.at_most(Counter::kCount, reason_);
   }
 
  private:

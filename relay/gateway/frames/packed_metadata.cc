@@ -16,6 +16,19 @@ std::size_t place_of_ends(ConstBytes octets) {
   return 16 + 4 * tags;
 }
 
+bool has_class(ConstBytes octets) {
+  constexpr std::byte kHasClass{16};
+  return (octets[3] & kHasClass) != std::byte{0};
+}
+
+// The place of the class and its length, if there is a class.
+std::size_t place_of_name(ConstBytes octets) {
+  constexpr std::byte kHasModes{32};
+  constexpr std::size_t kBehindEnds = 5;  // MSS, window scale, traffic class, hop limit
+  const std::size_t modes = (octets[3] & kHasModes) == std::byte{0} ? 0 : 1;
+  return place_of_ends(octets) + kBehindEnds + modes;
+}
+
 std::size_t size_of_ends(const IpAddress& client) { return 2 * client.size() + 4; }
 
 }  // namespace
@@ -60,17 +73,28 @@ void PackedMetadata::image(Image& image) {
     octets_[0] = static_cast<std::byte>(size);
   }
   image.octets({&octets_[1], size});
+  if (!image.reads() || is_whole()) return;
+  octets_.reset();
+  image.fail();
+}
+
+// Whether the octets are as long as the fields in them say.
+bool PackedMetadata::is_whole() const {
+  constexpr std::size_t kFixed = 16;
+  const ConstBytes octets(&octets_[1], static_cast<std::size_t>(octets_[0]));
+  if (octets.size() < kFixed || static_cast<std::size_t>(octets[2]) > wire::kMaxVlanTags) {
+    return false;
+  }
+  const std::size_t size = place_of_name(octets);
+  if (!has_class(octets)) return octets.size() == size;
+  return size < octets.size() && octets.size() == size + 1 + static_cast<std::size_t>(octets[size]);
 }
 
 std::string_view PackedMetadata::class_name() const {
-  constexpr std::byte kHasClass{16};
-  constexpr std::byte kHasModes{32};
-  constexpr std::size_t kBehindEnds = 5;  // MSS, window scale, traffic class, hop limit
   if (octets_ == nullptr) return {};
   const ConstBytes octets(&octets_[1], static_cast<std::size_t>(octets_[0]));
-  if ((octets[3] & kHasClass) == std::byte{0}) return {};
-  const std::size_t modes = (octets[3] & kHasModes) == std::byte{0} ? 0 : 1;
-  const std::size_t place = place_of_ends(octets) + kBehindEnds + modes;
+  if (!has_class(octets)) return {};
+  const std::size_t place = place_of_name(octets);
   const auto* const name = reinterpret_cast<const char*>(&octets[place + 1]);
   return {name, static_cast<std::size_t>(octets[place])};
 }

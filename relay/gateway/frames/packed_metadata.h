@@ -31,6 +31,8 @@ class PackedMetadata {
   void image(Image& image);
 
  private:
+  bool is_whole() const;
+
   // One octet with the number of octets, then these octets.
   std::unique_ptr<std::byte[]> octets_;
 };

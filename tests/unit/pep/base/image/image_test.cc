@@ -198,11 +198,10 @@ TEST(Image, BytesBeyondAGapComeBackInAnotherArena) {
   const ConstBytes all(bytes);
   ASSERT_EQ(one.insert(0, all.first(10), kBlock * 8), 10U);
   ASSERT_EQ(one.insert(kBlock, all.subspan(kBlock), kBlock * 8), 4 * kBlock);
-  // As between two processes: the octets of the arena, its accounts, then the object.
-  std::vector<std::byte> octets = written(from.arena);
-  ASSERT_TRUE(read(octets, to.arena));
+  // As between two processes: the image, then the accounts and the octets of the arena.
+  const std::vector<std::byte> octets = written(one);
+  ASSERT_TRUE(read(written(from.arena), to.arena));
   std::copy(from.octets.begin(), from.octets.end(), to.octets.begin());
-  octets = written(one);
   Reassembler two(to.arena, 16);
   ASSERT_TRUE(read(octets, two));
   EXPECT_EQ(two.readable(), 10U);
@@ -215,14 +214,92 @@ TEST(Image, BytesBeyondAGapComeBackInAnotherArena) {
   EXPECT_TRUE(two.is_stored());
 }
 
-TEST(Image, ABlockThatTheArenaDoesNotHaveIsRefused) {
+// The image of a queue with two blocks ends with their numbers and the end of the bytes.
+TEST(Image, ABlockThatTheImageDoesNotHaveIsRefused) {
+  Memory memory;
+  ByteQueue other(memory.arena), one(memory.arena), divided(memory.arena);
+  ASSERT_EQ(other.append(pattern(kBlock)), kBlock);
+  ASSERT_EQ(one.append(pattern(2 * kBlock)), 2 * kBlock);
+  ASSERT_TRUE(divided.own());
+  const std::size_t used = memory.arena.used_blocks();
+  const std::vector<std::byte> octets = written(one);
+  const std::size_t at = octets.size() - sizeof(std::uint64_t) - sizeof(BlockIndex);
+  ASSERT_EQ(octets[at], std::byte{2});
+  // A block of another queue, one of the image twice, a divided one, a free one, one too many.
+  for (const unsigned block : {0U, 1U, 3U, 4U, 16U}) {
+    std::vector<std::byte> wrong = octets;
+    wrong[at] = static_cast<std::byte>(block);
+    ByteQueue two(memory.arena);
+    EXPECT_FALSE(read(wrong, two)) << block;
+    written(two);  // the image has its blocks again
+  }
+  ByteQueue two(memory.arena);
+  EXPECT_TRUE(read(octets, two));
+  EXPECT_EQ(memory.arena.used_blocks(), used);
+  ByteQueue three(memory.arena);
+  EXPECT_FALSE(read(octets, three)) << "the blocks are taken";
+}
+
+TEST(Image, AReserveThatTheImageDoesNotHaveIsRefused) {
+  Memory memory;
+  ByteQueue one(memory.arena), other(memory.arena);
+  ASSERT_TRUE(one.own());
+  ASSERT_TRUE(other.own());
+  const std::vector<std::byte> octets = written(one);
+  constexpr std::size_t kAt = sizeof(std::uint64_t);
+  // One of the other queue, a free one, one of a free block, one too many.
+  for (const unsigned reserve : {1U, 2U, 4U, 64U}) {
+    std::vector<std::byte> wrong = octets;
+    wrong[kAt] = static_cast<std::byte>(reserve);
+    ByteQueue two(memory.arena);
+    EXPECT_FALSE(read(wrong, two)) << reserve;
+    EXPECT_FALSE(two.has_reserve());
+  }
+  ByteQueue two(memory.arena);
+  EXPECT_TRUE(read(octets, two));
+  EXPECT_EQ(memory.arena.reserves_taken(), 2U);
+}
+
+// If a byte counts as stored and lies nowhere, the gateway would stop when it reads that byte.
+TEST(Image, BytesThatLieNowhereAreRefused) {
+  Memory memory;
+  ByteQueue one(memory.arena);
+  Reassembler other(memory.arena, 16);
+  ASSERT_EQ(one.append(pattern(kBlock)), kBlock);
+  ASSERT_EQ(other.insert(0, pattern(kBlock), kBlock), kBlock);
+  std::vector<std::byte> octets = written(other);
+  octets[octets.size() - sizeof(std::uint64_t)] = std::byte{kBlock + 1};
+  Reassembler longer(memory.arena, 16);
+  EXPECT_FALSE(read(octets, longer));
+  octets = written(one);
+  octets[octets.size() - sizeof(std::uint64_t)] = std::byte{kBlock + 1};
+  ByteQueue queue(memory.arena);
+  ASSERT_TRUE(read(octets, queue));
+  EXPECT_FALSE(queue.covers({queue.begin(), queue.end()}));
+}
+
+TEST(Image, AccountsOfAnotherArenaAreRefused) {
   Memory memory;
   ByteQueue one(memory.arena);
   ASSERT_EQ(one.append(pattern(kBlock)), kBlock);
-  std::vector<std::byte> octets = written(one);
-  octets[octets.size() - sizeof(std::uint64_t) - sizeof(BlockIndex)] = std::byte{16};
-  ByteQueue two(memory.arena);
-  EXPECT_FALSE(read(octets, two));
+  const std::vector<std::byte> octets = written(memory.arena);
+  std::vector<std::byte> twice = octets;
+  twice[8] = octets[12];  // the first free block
+  Memory to;
+  EXPECT_FALSE(read(twice, to.arena));
+  std::vector<std::byte> larger(17 * kBlock);
+  Arena arena(larger, kBlock, kBlock / 4);
+  EXPECT_FALSE(read(octets, arena));
+}
+
+TEST(Image, ANumberBeyondItsLimitIsRefused) {
+  std::uint8_t number = 4;
+  std::vector<std::byte> octets;
+  Image::writer(octets, {}).at_most(4, number);
+  Image image = Image::reader(octets, {});
+  image.at_most(3, number);
+  EXPECT_TRUE(image.failed());
+  EXPECT_EQ(number, 0);
 }
 
 }  // namespace

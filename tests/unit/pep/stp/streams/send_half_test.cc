@@ -143,5 +143,43 @@ TEST(SendHalfTest, WhatArrivedHoldsNoMemory) {
   EXPECT_EQ(arena.used_blocks(), 0U);
 }
 
+// A gateway that sends a byte which lies nowhere would stop.
+TEST(SendHalfTest, AnImageThatContradictsItselfIsRefused) {
+  std::vector<std::byte> memory(16 * kBlock);
+  Arena arena(memory, kBlock);
+  SendHalf half(arena);
+  const std::vector<std::byte> bytes(5 * kBlock);
+  ASSERT_EQ(half.write(bytes, 1 << 20, 0), bytes.size());
+  std::vector<std::byte> out(4 * kBlock);
+  half.take(0, out);
+  half.on_acknowledged(0, 100, false);
+  half.on_acknowledged(1'000, 2 * kBlock, false);
+  half.on_lost(100, 500, false, 1);
+  half.on_lost(3 * kBlock, 50, false, 2);
+  ASSERT_TRUE(half.is_consistent());
+  ASSERT_EQ(half.blocks_held(), 4U) << "one was forgotten";
+  std::vector<std::byte> octets, given_up;
+  Image::writer(octets, {})(half);
+  int refused = 0;
+  for (std::size_t at = 0; at < octets.size(); ++at) {
+    for (const unsigned with : {0x01U, 0x10U, 0x80U}) {
+      std::vector<std::byte> changed = octets;
+      changed[at] ^= static_cast<std::byte>(with);
+      SendHalf other(arena);
+      Image image = Image::reader(changed, {});
+      image(other);
+      ASSERT_TRUE(image.failed() || other.is_consistent()) << at;
+      refused += image.failed() ? 1 : 0;
+      Image::writer(given_up, {})(other);  // its blocks are the image's again
+    }
+  }
+  EXPECT_GT(refused, 100);
+  SendHalf other(arena);
+  Image image = Image::reader(octets, {});
+  image(other);
+  EXPECT_TRUE(image.complete());
+  EXPECT_EQ(other.blocks_held(), 4U);
+}
+
 }  // namespace
 }  // namespace satrelay::stp::send_half_test

@@ -123,5 +123,32 @@ TEST(SentSegments, AreBounded) {
   EXPECT_TRUE(segments.is_consistent());
 }
 
+TEST(SentSegments, AnImageThatContradictsItselfIsRefused) {
+  SentSegments segments;
+  for (std::uint64_t i = 0; i < 12; ++i) {
+    segments.on_sent({i * 10, i * 10 + 10}, at(static_cast<std::int64_t>(i)));
+  }
+  segments.on_retransmitted({30, 40}, at(20));
+  segments.deliver({70, 90}, [](const SentSegments::Segment&) {});
+  segments.release_below(20);
+  std::vector<std::byte> octets;
+  Image::writer(octets, at(30))(segments);
+  int refused = 0;
+  for (std::size_t place = 0; place < octets.size(); ++place) {
+    for (unsigned bit = 1; bit < 0x100; bit <<= 1U) {
+      std::vector<std::byte> changed = octets;
+      changed[place] ^= static_cast<std::byte>(bit);
+      SentSegments other;
+      Image image = Image::reader(changed, at(30));
+      image(other);
+      ASSERT_TRUE(other.is_consistent()) << place;
+      if (!image.failed()) continue;
+      ASSERT_TRUE(other.empty()) << place;
+      ++refused;
+    }
+  }
+  EXPECT_GT(refused, 100);
+}
+
 }  // namespace
 }  // namespace satrelay::tcp::test::sent_segments_test

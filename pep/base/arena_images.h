@@ -1,0 +1,50 @@
+// The blocks and reserves of an arena that images have. The image of an object takes them from the
+// object, and an object that is read takes them from the image. A block that no image has is free,
+// or an object has it. So two objects never have the same block, whatever the octets of an image
+// say.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "pep/base/arena_pool.h"
+
+namespace satrelay {
+
+class ArenaImages {
+ public:
+  ArenaImages(ArenaPool& pool, std::size_t reserves_of_a_block)
+      : pool_(pool), reserves_of_a_block_(reserves_of_a_block) {}
+
+  void give(BlockIndex block) { pool_.divisions[block].in_images = 1; }
+  void give_reserve(ReserveIndex reserve) {
+    ArenaPool::Division& division = division_of(reserve);
+    division.in_images = static_cast<std::uint16_t>(division.in_images | bit_of(reserve));
+  }
+  // False if no image has the block, or the reserve. It need not exist.
+  [[nodiscard]] bool take(BlockIndex block) {
+    if (block >= pool_.divisions.size()) return false;
+    ArenaPool::Division& division = pool_.divisions[block];
+    if (division.taken != 0 || division.in_images == 0) return false;
+    division.in_images = 0;
+    return true;
+  }
+  [[nodiscard]] bool take_reserve(ReserveIndex reserve) {
+    if (reserve >= pool_.divisions.size() * reserves_of_a_block_) return false;
+    ArenaPool::Division& division = division_of(reserve);
+    if ((division.taken & division.in_images & bit_of(reserve)) == 0) return false;
+    division.in_images = static_cast<std::uint16_t>(division.in_images & ~bit_of(reserve));
+    return true;
+  }
+
+ private:
+  ArenaPool::Division& division_of(ReserveIndex reserve) {
+    return pool_.divisions[reserve / reserves_of_a_block_];
+  }
+  unsigned bit_of(ReserveIndex reserve) const { return 1U << (reserve % reserves_of_a_block_); }
+
+  ArenaPool& pool_;
+  std::size_t reserves_of_a_block_;
+};
+
+}  // namespace satrelay
