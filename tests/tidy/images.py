@@ -14,6 +14,7 @@ import repository
 
 BUILT = "the object that is read is built with it"
 SHARED = "belongs to what is shared, not to the object"
+PLACE = "is a place in a table of the reader"
 
 LEFT_OUT = {
     "pep/base/arena.h:Arena": {
@@ -24,8 +25,12 @@ LEFT_OUT = {
     "pep/base/containers/reassembler.h:Reassembler": {"bytes_a_piece_": BUILT},
     "pep/base/containers/block_ring.h:BlockRing": {"arena_": BUILT},
     "pep/stp/streams/stream_hot.h:StreamHot": {"places": "belong to the lists and the schedule of Streams"},
+    "pep/stp/streams/stream.h:Stream": {"host": PLACE, "stream_class": PLACE, "context": PLACE},
     "pep/tcp/environment.h:Environment": {"common": SHARED},
-    "relay/gateway/flows/flow.h:Flow": {"key": BUILT, "origin": BUILT, "rule": SHARED},
+    "relay/gateway/flows/flow.h:Flow": {
+        "key": BUILT, "origin": BUILT, "rule": SHARED, "traffic_class": PLACE, "journal_place": PLACE,
+    },
+    "relay/gateway/flows/flow.h:LanSide": {"host": PLACE},
 }
 
 

@@ -1,14 +1,15 @@
 #include "pep/stp/streams/stream.h"
 
 #include <memory>
+#include <tuple>
 
 #include "pep/base/image/poison.h"
 
 namespace satrelay::stp {
 
 void Stream::image(Image& image) {
-  image(id, host, confirmations, send, phase, ready, blocked, behind_rest, released, delivered,
-        prompt, lane_share, stream_class, reset_reason, generation, receive, index, context, hot_);
+  image(id, confirmations, send, phase, ready, blocked, behind_rest, released, delivered, prompt,
+        lane_share, reset_reason, generation, receive, index, hot_);
   open_due = image.same(open_due);
   open_acknowledged = image.same(open_acknowledged);
   confirm_behind_open = image.same(confirm_behind_open);
@@ -26,9 +27,14 @@ void Stream::image(Image& image) {
 
 void read_into_place(Stream& stream, Arena& arena, Image& image) {
   const StreamPlaces places = stream.hot().places;
+  const auto [host, stream_class, context] =
+      std::tuple(stream.host, stream.stream_class, stream.context);
   std::destroy_at(&stream);
   poison(&stream, sizeof(stream));
   std::construct_at(&stream, arena);
+  stream.host = host;
+  stream.stream_class = stream_class;
+  stream.context = context;
   stream.image(image);
   if (stream.is_hot()) stream.heat().places = places;
 }

@@ -104,8 +104,9 @@ struct Stream {
     return false;
   }
   // Reads or writes both halves and their state. The positions in lists and in the schedule are
-  // left out, as they belong to Streams. A stream that was written has no blocks any more. A stream
-  // is read into the slot that it had, and afterwards the caller restores its positions.
+  // left out, as they belong to Streams. Host, class and context are left out, as the numbers are
+  // those of one gateway. A stream that was written has no blocks any more. A stream is read into
+  // the slot that it had, and afterwards the caller restores what is left out.
   void image(Image& image);
   void drop_memory() {
     send.reset();
@@ -133,7 +134,7 @@ struct Stream {
 };
 
 // Destroys `stream`, and builds the stream of `image` in the same memory. The new stream has the
-// positions of the old one in the lists and in the schedule.
+// positions of the old one in the lists and in the schedule, and its host, class and context.
 void read_into_place(Stream& stream, Arena& arena, Image& image);
 
 template <ListHook<Stream> StreamPlaces::*Hook>

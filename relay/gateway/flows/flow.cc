@@ -3,8 +3,8 @@
 namespace satrelay::gateway {
 
 void Flow::image(Image& image) {
-  image(state, traffic_class, modes, marks, lane, stream, timers, lan, handled, block, bytes,
-        endpoint, journal_place, beginning, metadata_, rare_);
+  image(state, modes, marks, lane, stream, timers, lan, handled, block, bytes, endpoint, beginning,
+        metadata_, rare_);
   image.owned(hot_, [&image] { return std::make_unique<FlowHot>(image.now()); });
 }
 

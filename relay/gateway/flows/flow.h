@@ -179,7 +179,7 @@ struct LanSide {
   bool seeks_host = false;         // it is not certain which MAC reaches the host
   std::uint32_t host = kNoSlot;    // index of the host in LanHosts
   std::uint32_t flow_label = 0;    // flow label of IPv6 packets to the host
-  void image(Image& image) { image(to_host, stored, seeks_host, host, flow_label); }
+  void image(Image& image) { image(to_host, stored, seeks_host, flow_label); }
 };
 
 struct FlowMarks {
@@ -304,7 +304,8 @@ struct Flow {
   }
 
   // The image has neither the key, the origin and the rule, which the constructor needs before it
-  // can read an image, nor the stream, which belongs to the session (Session::image()).
+  // can read an image, nor positions in tables of the gateway (FlowGround), nor the stream, which
+  // belongs to the session (stp::StreamImage).
   void image(Image& image);
 
   // --- used with each frame --------------------------------------------------------------------

@@ -112,6 +112,9 @@ FlowImage::Read FlowImage::read(ConstBytes octets, const FlowGround& ground, stp
   auto flow =
       std::make_unique<Flow>(ground.key, ground.rule, ground.origin, tcp::Config{},
                              ground.common->arena, tcp::Endpoint::Shared{{}, ground.common}, now);
+  flow->traffic_class = ground.traffic_class;
+  flow->lan.host = ground.host;
+  flow->journal_place = ground.journal_place;
   image(*flow);
   // The streams are visited twice, since a fault of any stream must be found before the first
   // stream is replaced.

@@ -28,22 +28,32 @@ enum class FlowImageFault : std::uint8_t {
 };
 const char* to_string(FlowImageFault fault);
 
-// The properties that identify a flow, and the objects that it shares with other flows. The reader
-// of an image needs them in addition to the image.
+// The properties that identify a flow, the objects that it shares with other flows, and its
+// positions in tables of its gateway. The reader of an image needs them in addition to the image.
 struct FlowGround {
   explicit FlowGround(const Flow& f)
-      : key(f.key), origin(f.origin), lane(f.lane), rule(f.rule), common(f.endpoint.common()) {}
+      : key(f.key),
+        origin(f.origin),
+        lane(f.lane),
+        rule(f.rule),
+        common(f.endpoint.common()),
+        traffic_class(f.traffic_class),
+        host(f.lan.host),
+        journal_place(f.journal_place) {}
 
   FlowKey key;
   Origin origin;
   LaneId lane;
   RulePtr rule;
   std::shared_ptr<const tcp::Common> common;  // the endpoint's counters, profile and arena
+  schedule::ClassId traffic_class;
+  std::uint32_t host;  // index in LanHosts
+  FlowJournal::Place journal_place;
 };
 
 class FlowImage {
  public:
-  static constexpr std::uint32_t kVersion = 1;
+  static constexpr std::uint32_t kVersion = 2;
 
   // Leaves the flow and its streams without their bytes. The caller must destroy the flow next, and
   // must not use the session before the streams were read.

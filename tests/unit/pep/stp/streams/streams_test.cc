@@ -121,6 +121,7 @@ TEST_F(StreamsTest, AStreamGoesOnFromItsImage) {
   streams_->due().owe_credit(stream);
   const std::size_t used = arena_.used_blocks();
   const auto id = static_cast<StreamId>(stream.id);
+  stream.context = 3;
 
   std::vector<std::byte> octets;
   Image written = Image::writer(octets, now_);
@@ -132,6 +133,7 @@ TEST_F(StreamsTest, AStreamGoesOnFromItsImage) {
   ASSERT_TRUE(image.complete());
 
   EXPECT_EQ(streams_->visible(id), &stream);
+  EXPECT_EQ(stream.context, 3U) << "the reader's number, not the image's";
   EXPECT_EQ(streams_->sending().schedule().next_new(0), &stream);
   EXPECT_EQ(streams_->due().credits().front(), &stream);
   EXPECT_EQ(streams_->poll_event()->stream, id);
