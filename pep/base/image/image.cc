@@ -36,7 +36,8 @@ void Image::octets(MutableBytes bytes) {
   from_ = from_.subspan(bytes.size());
 }
 
-// never() stays never(): it is not stored relative to now.
+// never() stays never(): it is not stored relative to now. A reader fails if the instant lies
+// beyond what Instant can hold.
 void Image::visit(Instant& part) {
   const bool never = same(part.is_never());
   if (never) {
@@ -45,7 +46,9 @@ void Image::visit(Instant& part) {
   }
   Duration since = reads() ? Duration() : part - now_;
   visit(since);
-  part = now_ + since;
+  std::int64_t nanoseconds = 0;
+  if (__builtin_add_overflow(now_.to_nanoseconds(), since.to_nanoseconds(), &nanoseconds)) fail();
+  part = Instant::from_nanoseconds(failed_ ? 0 : nanoseconds);
 }
 
 void Image::visit(Duration& part) { part = Duration::nanoseconds(same(part.to_nanoseconds())); }

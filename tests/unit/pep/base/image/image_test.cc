@@ -292,6 +292,13 @@ TEST(Image, AccountsOfAnotherArenaAreRefused) {
   EXPECT_FALSE(read(octets, arena));
 }
 
+TEST(Image, AnInstantBeyondTheLastIsRefused) {
+  Instant last = at_ms(1'000);
+  std::vector<std::byte> octets = written(last, at_ms(0));
+  octets.back() = std::byte{0x7f};
+  EXPECT_FALSE(read(octets, last, at_ms(std::int64_t{1} << 40U)));
+}
+
 TEST(Image, ANumberBeyondItsLimitIsRefused) {
   std::uint8_t number = 4;
   std::vector<std::byte> octets;
