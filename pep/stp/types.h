@@ -15,7 +15,7 @@ namespace satrelay::stp {
 // after a restart of the peer.
 enum class StreamId : std::uint64_t {};
 
-// What follows the bytes that the writer of a stream has announced.
+// Says what follows the bytes that the writer of a stream has announced.
 enum class Behind : std::uint8_t {
   kUnknown,
   kNothing,  // nothing for now: the stream ends or pauses

@@ -13,7 +13,7 @@
 
 namespace satrelay::stp {
 
-// What the host of a gateway knows about the port when it passes packets to the gateway.
+// The state of the port, as the host of a gateway knows it when it passes packets to the gateway.
 struct Reception {
   Duration waited;           // time since the port was last known to be empty
   std::uint64_t missed = 0;  // frames that the full port dropped since the start
