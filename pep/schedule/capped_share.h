@@ -1,6 +1,6 @@
 // Limits a preferred class of bytes to its share while another class waits. If the other class does
 // not wait, the preferred class sends without limit. Bytes sent while only one class waits do not
-// count, so neither class saves up its share meanwhile.
+// count, so neither class saves up its share while the other class does not wait.
 #pragma once
 
 #include <algorithm>
@@ -19,8 +19,8 @@ class CappedShare {
 
   // Whether it is the turn of the preferred class, if both classes wait.
   bool preferred() const { return balance_ >= 0; }
-  // Count bytes that were sent while both classes waited. `share` is the share of the preferred
-  // class.
+  // Both functions count bytes that were sent while both classes waited. `share` is the share of
+  // the preferred class.
   void on_preferred(std::size_t bytes, Permille share) {
     balance_ -= static_cast<std::int64_t>(bytes) * (1000 - share);
   }

@@ -18,7 +18,7 @@ namespace satrelay::schedule {
 class Codel {
  public:
   struct Terms {
-    Duration target;    // a longer wait must not persist
+    Duration target;    // the longest wait that may persist
     Duration interval;  // a round trip of the senders, or more
   };
   // A packet's time in the queue, and whether enough bytes follow it to keep the link busy.
@@ -77,10 +77,10 @@ class Codel {
 
   Instant late_from_ = Instant::never();
   Instant next_drop_;
-  std::uint32_t count_ = 0;        // drops of this episode
-  std::uint32_t first_count_ = 0;  // count_ when the episode began
+  std::uint32_t count_ = 0;        // the n in interval / sqrt(n)
+  std::uint32_t first_count_ = 0;  // value of count_ when dropping began
   bool is_dropping_ = false;
-  bool has_dropped_ = false;  // by the control law, at next_drop_
+  bool has_dropped_ = false;  // the control law has dropped the last packet, at next_drop_
 };
 
 }  // namespace satrelay::schedule

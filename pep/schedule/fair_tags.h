@@ -30,8 +30,8 @@ class FairTags {
     if (virtual_time_ > kMost) rebase();
     return passed;
   }
-  // Call when a member was served that keeps its tag elsewhere. `lead` is the lead that its tag
-  // had.
+  // Call when a member was served, and its tag is kept outside this object. `lead` is how far that
+  // tag was ahead of the virtual time.
   void pass(std::uint64_t lead) { virtual_time_ += lead; }
 
   // By how much a byte advances a tag at weight 1. It is so large that rounding at weight 255 loses

@@ -1,8 +1,9 @@
 // Counts the queues in which a host waits with bytes of a class. The sessions with each peer have
-// such queues, and so have the frames that the relay sends outside sessions. A queue gives its
-// hosts equal turns, and its part of the link is in proportion to the number of its hosts. So a
-// host that waits in several queues would get several turns. Therefore, each queue books the host's
-// bytes once for each queue in which the host waits, and the host gets the turns of one host.
+// such queues, and the relay has such queues for frames that it sends outside sessions. A queue
+// gives its hosts equal turns, and its part of the link is in proportion to the number of its
+// hosts. So a host that waits in several queues would get several turns. Therefore, each queue
+// charges a host's bytes once for each queue in which the host waits. So the host gets the turns of
+// one host in total.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +20,7 @@ struct HostShare {
   std::uint32_t users = 0;
   std::uint32_t places = 0;  // number of queues in which the host waits now
 
-  // How many times a queue must book the bytes of the host that it sends.
+  // How many times a queue must charge the host for each byte that it sends for the host.
   std::uint32_t factor() const { return places > 1 ? places : 1; }
 };
 

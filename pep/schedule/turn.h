@@ -8,7 +8,7 @@
 
 namespace satrelay::schedule {
 
-// The carrier's permission for a packet of a session, or for several at one instant.
+// The carrier's permission to send a packet of a session, or several packets at the same instant.
 struct Turn {
   // Classes that may send now or later. Bytes of other classes do not count as waiting.
   ClassSet open = kEveryClass;
@@ -21,7 +21,7 @@ struct Turn {
 struct ClassBytes {
   ClassId stream_class = 0;
   std::size_t bytes = 0;
-  std::size_t booked = 0;  // bytes, each times the factor of its host (host_share.h)
+  std::size_t booked = 0;  // charged bytes: each byte times the factor of its host (host_share.h)
   std::size_t hosts = 0;   // hosts of the class that still wait
 };
 

@@ -1,9 +1,10 @@
 // The state that belongs to one boot epoch of the peer. A session has one association at a time.
-// When the peer is another, or gone, the session builds a new association, so no member has to be
-// reset.
+// When a session with another boot epoch begins, or one end closes, the session builds a new
+// association. So no member has to be reset.
 //
-// The packets of all paths have one sequence of numbers, which `ledger` and `received` keep. A
-// nonce consists of direction, lane and number, so two paths must not use the same number.
+// All paths share one sequence of packet numbers in each direction: `ledger` keeps ours, and
+// `received` keeps the peer's. A nonce consists of direction, lane and number, so two paths must
+// not use the same number.
 #pragma once
 
 #include <utility>
@@ -17,7 +18,7 @@ namespace satrelay::stp {
 
 class Association {
  public:
-  // `unused` is a ledger without packets, and `only` is its path.
+  // `unused` is a ledger without packets, and `only` is the path of the association.
   Association(SentLedger unused, Path only) : ledger(std::move(unused)), path_(std::move(only)) {}
 
   // A second path would be another member. Then SentPacket would say by which path a packet was
@@ -25,7 +26,8 @@ class Association {
   Path& path() { return path_; }
   const Path& path() const { return path_; }
 
-  // A newcomer has sent HELLO in the peer's name, and the peer was not heard since.
+  // A newcomer (handshake.h) has sent a HELLO in the peer's name, and no packet of the peer has
+  // arrived since.
   bool doubts_peer = false;
   AnnouncedCapacity peer_capacity;  // capacity of the direction to the peer
   SentLedger ledger;

@@ -20,9 +20,10 @@ class SharedRepairs;
 
 // Sizes of UDP payloads in bytes.
 struct DatagramConfig {
-  std::uint16_t size = 1472;  // the largest datagram: `stp.mtu` less IP and UDP headers
-  std::uint16_t base = 1172;  // nearly any path carries this: 1200 IP bytes
-  std::uint16_t floor = 548;  // every IPv4 host accepts this: 576 IP bytes (with IPv6 1200)
+  std::uint16_t size = 1472;  // largest datagram: `stp.mtu` minus the IP and UDP headers
+  std::uint16_t base = 1172;  // nearly every path carries this size: IP packets of 1200 bytes
+  // Every IPv4 host accepts this size: IP packets of 576 bytes (IPv6: 1200).
+  std::uint16_t floor = 548;
   // Whether the path is known to carry datagrams of `size`. If not, the session searches for the
   // path MTU (docs/stp.md section 13).
   bool path_mtu_known = true;
@@ -33,18 +34,18 @@ struct DatagramConfig {
 struct HelloConfig {
   Duration interval = Duration::seconds(1);
   HandshakeBudgets budgets = {};  // must outlive the session
-  // Limits the cost of HELLOs, by peer, for all sessions that share it. nullptr: the session has a
-  // budget of its own. Must outlive the session.
+  // Limits the cost of HELLOs, by peer, for all sessions that share it. If nullptr, the session has
+  // its own budget. Must outlive the session.
   HelloBudget* shared = nullptr;
   std::uint32_t peer = 0;  // number of the peer in `shared`, the same for all its lanes
 };
 
 struct RepairConfig {
   FecMode mode = FecMode::kAuto;
-  // Repair bytes for each byte of a prompt flow; 0: calculated from the loss.
+  // Repair bytes for each byte of a prompt flow. 0 means that they are calculated from the loss.
   double prompt_share = 0;
-  // Limits the cost of repairs for all sessions that share it. nullptr: the session has a budget of
-  // its own. Must outlive the session. Its owner renews it before each call.
+  // Limits the cost of repairs for all sessions that share it. If nullptr, the session has its own
+  // budget. Must outlive the session. The owner of `shared` renews its budget before each call.
   SharedRepairs* shared = nullptr;
 };
 
@@ -55,7 +56,7 @@ struct Config {
   bool opens_even_streams = true;  // must be true in exactly one of the two gateways
   // Capabilities of the relay, offered in addition to those of the session (kCapability...).
   std::uint32_t relay_capabilities = 0;
-  // nullopt: packets are neither encrypted nor protected against forgery.
+  // If nullopt, packets are neither encrypted nor protected against forgery.
   std::optional<Security> security;
   HelloConfig hello;
   DatagramConfig datagram;
@@ -63,7 +64,7 @@ struct Config {
   RepairConfig repair;
   // The record of a packet takes 64 bytes. Memory grows with the packets in flight.
   std::uint32_t max_packets_in_flight = 1 << 21;
-  FeedbackClock::Config feedback;  // `maximum`: limited to one RTT, once the RTT is known
+  FeedbackClock::Config feedback;  // once the RTT is known, `maximum` is at most one RTT
   ProbeTimer::Config probes;
   Duration initial_rtt = Duration::milliseconds(600);
 };

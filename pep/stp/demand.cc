@@ -6,7 +6,7 @@ namespace satrelay::stp {
 
 namespace {
 
-// This fraction (1/16) of the packets in flight is reserved for control frames.
+// Data may use all but 1/16 of `max_packets_in_flight`. The rest is reserved for control frames.
 constexpr std::uint32_t kControlShare = 16;
 
 }  // namespace
@@ -15,8 +15,8 @@ bool Demand::data_allowed() const {
   if (!core_.connection.connected()) return false;
   const ProbeTimer& probes = core_.path().probes;
   if (probes.frozen() && !probes.data_allowed()) return false;
-  // If the window is full of packets for which no report will arrive, one more packet may be sent,
-  // which asks for a report.
+  // If the window is full, and the reports about its packets are lost, nothing would open it again.
+  // So the probe timer then allows one more packet, which asks for a report.
   if (!core_.path().gate.window_open() && probes.in_flight() > 0 && !probes.data_allowed())
     return false;
   const std::uint64_t in_flight =
@@ -44,7 +44,7 @@ bool Demand::mtu_probe_waits() const {
   return data_allowed() && !core_.path().probes.frozen() && core_.path().mtu.probe_due() > 0;
 }
 
-// When a repair may be sent.
+// The earliest time at which the next repair may be sent; never() if there is none.
 Instant Demand::next_repair() const {
   if (!repairs_allowed()) return Instant::never();
   return later(repair_planner().next_repair(), core_.path().gate.opens_at());

@@ -15,8 +15,8 @@ class Demand {
   // `core` and `writer` must outlive this object.
   Demand(const SessionCore& core, const StreamWriter& writer) : core_(core), writer_(writer) {}
 
-  // Whether data may be sent, as far as the path and the packets in flight decide. The pacers are
-  // not considered.
+  // Whether the state of the peer and of the path, and the number of packets in flight, allow
+  // sending data. Ignores the pacers.
   bool data_allowed() const;
   // Data waits while this many packets are in flight.
   std::uint64_t most_in_flight() const;
@@ -24,7 +24,7 @@ class Demand {
   bool data_waits() const {
     return data_allowed() && !core_.streams->sending().idle(writer_.turn().open);
   }
-  // Whether data may be sent now.
+  // Whether data waits and may be sent now.
   bool data_leaves() const {
     return writer_.turn().streams && core_.path().gate.open(core_.now) && data_waits();
   }
@@ -48,7 +48,7 @@ class Demand {
   bool repairs_allowed() const {
     return core_.may_repair() && !core_.path().probes.frozen() && data_allowed();
   }
-  // When something can be sent that waits for a clock or a pacer.
+  // The earliest time at which anything that waits for a clock or a pacer can be sent.
   Instant next() const;
 
  private:

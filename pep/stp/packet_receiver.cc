@@ -8,11 +8,11 @@
 
 namespace satrelay::stp {
 
-// The old key is kept for a round trip and this time, for packets that were already late when the
-// key changed.
+// The previous key is kept for one RTT plus this time, for packets that were delayed on the path
+// when the key changed.
 constexpr Duration kOldKeyKept = Duration::seconds(1);
 
-// Counts frames as work, and passes them to another handler.
+// Counts each frame as work, and passes it to another handler.
 template <typename Handler>
 struct CountedFrames {
   Handler& handler;
@@ -34,7 +34,7 @@ struct PacketReceiver::FrameHandler {
   bool eliciting = false;
   bool closed = false;
   std::optional<RepairFrame> repair = std::nullopt;
-  // How long the newest packet of the next FEEDBACK waited at the peer's port.
+  // How long the newest packet that the next FEEDBACK reports had waited at the peer's port.
   Duration waited = {};
   bool refused = false;  // something could not be stored, so the packet counts as not received
 
@@ -84,7 +84,7 @@ struct PacketReceiver::FrameHandler {
   void operator()(const RepairFrame& frame) {
     if (s.fec == nullptr) {
       unknown(static_cast<std::uint8_t>(FrameType::kRepair));
-    } else if (!repair) {  // one per packet
+    } else if (!repair) {  // only the first REPAIR of a packet is used
       repair = frame;
     }
   }
@@ -106,8 +106,8 @@ struct PacketReceiver::FrameHandler {
     }
     return s.streams->set().peer_ids().is_new(id >> 1) ? make_new() : nullptr;
   }
-  // accept(): creates a new stream of the peer. has_place() must hold. accept_to_reset(): creates a
-  // stream without memory, and resets it at once.
+  // accept() creates a stream that the peer has opened; has_place() must hold. accept_to_reset()
+  // creates such a stream without memory, and resets it at once.
   Stream* accept(std::uint64_t id, Stream::Phase phase) {
     return insert(id, phase, StreamSet::Own::kMemory);
   }
@@ -166,7 +166,7 @@ void PacketReceiver::FrameHandler::operator()(const OpenFrame& frame) {
 void PacketReceiver::FrameHandler::operator()(const ResetFrame& frame) {
   eliciting = true;
   Stream* const stream = stream_of(frame.stream, [&] {
-    // The stream was opened and reset before we learnt of it. Settle the accounts without an event.
+    // The RESET has arrived before the OPEN. Account for the stream's credit, and report no event.
     return accept_to_reset(frame.stream, ResetReason::kNone);
   });
   if (stream == nullptr) return;
@@ -326,7 +326,8 @@ void PacketReceiver::handle_frames(ConstBytes datagram, const PacketHeader& head
     ++core_.counters.scattered_packets_in;
     return;
   }
-  // Most packets of bulk have a single frame. It is parsed only once.
+  // The frames of a packet are first checked, and then applied. Most packets of bulk have a single
+  // DATA frame, which is parsed only once for both.
   const std::optional<DataFrame> only = parse_only_data(frames);
   if (!only && !walk_frames(frames, IgnoreFrames{})) {
     ++core_.counters.malformed;
@@ -343,7 +344,7 @@ void PacketReceiver::handle_frames(ConstBytes datagram, const PacketHeader& head
     core_.close_by_peer();
     return;
   }
-  // The packet counts as not received, so its content may be retransmitted.
+  // Do not record the packet as received, so that the peer retransmits its content.
   if (handler.refused) {
     ++core_.counters.refused_packets_in;
     return;
@@ -358,7 +359,8 @@ void PacketReceiver::handle_frames(ConstBytes datagram, const PacketHeader& head
   if (may_be_repaired) handle_protection(number, frames, handler.repair);
 }
 
-// Uses a covered packet, or a repair, to recover lost packets.
+// Passes a packet that a code covers, or a repair, to the receiver of the code, which may recover
+// lost packets.
 void PacketReceiver::handle_protection(std::uint64_t number, ConstBytes frames,
                                        const std::optional<RepairFrame>& repair) {
   if (repair) {
@@ -390,7 +392,7 @@ void PacketReceiver::work_off_repairs() {
   if (!core_.repairs_wait()) return;
   if (!core_.connection.connected()) return core_.fec->drop_waiting();
   while (core_.repairs_wait() && !core_.fec->budget.call_is_spent()) {
-    // A recovered packet may close the session.
+    // A recovered packet may contain CLOSE, which ends the session and empties `waiting`.
     if (core_.fec->receiver.work_waits()) {
       settle_known(core_.fec->receiver);
     } else if (core_.fec->prompt_receiver && core_.fec->prompt_receiver->work_waits()) {
@@ -447,7 +449,7 @@ void PacketReceiver::use_repaired(FecReceiver& receiver) {
 void PacketReceiver::on_packet_recorded(std::uint64_t number, bool gap, bool eliciting,
                                         GapMay may) {
   if (eliciting) core_.path().feedback.on_arrival();
-  ReorderTolerance disorder;  // tolerance for the order of the peer's packets
+  ReorderTolerance disorder;  // how much reordering is tolerated in the peer's packets
   disorder.set_lateness(core_.association->received.lateness(core_.now));
   if (gap && may == GapMay::kBeRepaired) {
     core_.path().feedback.on_gap(core_.now + FecReceiver::kPatience + disorder.time());

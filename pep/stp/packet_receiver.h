@@ -34,7 +34,7 @@ class PacketReceiver {
 
   void handle_frames(ConstBytes datagram, const PacketHeader& header);
   // Checks and decrypts a packet of the session. A packet of the newcomer may begin a new session.
-  // nullopt if the packet was dropped and counted.
+  // Returns nullopt if the packet was dropped and counted.
   std::optional<Opened> open_packet(ConstBytes datagram, const PacketHeader& header);
   void on_packet_recorded(std::uint64_t number, bool gap, bool eliciting, GapMay may);
   void handle_protection(std::uint64_t number, ConstBytes frames,

@@ -62,13 +62,13 @@ class Session {
     StreamAccess(const StreamAccess&) = delete;
     StreamAccess& operator=(const StreamAccess&) = delete;
 
-    // Opens a stream without waiting for the peer (0-RTT). nullopt if there is no peer, no slot or
-    // no memory. If the peer is suspect, the OPEN waits. The peer gets `metadata` (at most
-    // kMaxMetadata bytes) with kOpened, before any byte of the stream, and also if packets are
-    // lost.
+    // Opens a stream without waiting for the peer (0-RTT). Returns nullopt if there is no peer, no
+    // slot or no memory. If the peer is suspect, the OPEN waits. The peer gets `metadata` (at most
+    // kMaxMetadata bytes) with kOpened, before any byte of the stream, even if packets are lost.
     [[nodiscard]] std::optional<StreamId> open(ConstBytes metadata, std::uint32_t context,
                                                Instant now);
-    // Frees heap memory that the stream needs only while bytes are in flight. For an idle stream.
+    // Frees heap memory that the stream needs only while bytes are in flight. Call it for an idle
+    // stream.
     void trim(StreamId stream);
     void set_context(StreamId stream, std::uint32_t context);
     // Sets the class and the host of a stream. Hosts take turns within a class, and streams within
@@ -94,7 +94,7 @@ class Session {
     [[nodiscard]] std::size_t write(StreamId stream, ConstBytes bytes, Instant now);
     // Stores all of `parts` in order, or nothing. Returns false if they exceed send_room().
     [[nodiscard]] bool write_whole(StreamId stream, std::span<const ConstBytes> parts, Instant now);
-    // The writer needs `bytes` free bytes before it writes anything. When so many are free,
+    // The writer needs `bytes` free bytes before it writes anything. When that many are free,
     // produce() is called, and kWritable is reported. `bytes` must fit into the memory reserved for
     // one stream, or the writer may wait for ever.
     void wait_for_room(StreamId stream, std::uint64_t bytes, Instant now);
@@ -103,32 +103,32 @@ class Session {
     void set_rest(StreamId stream, std::uint64_t bytes, Behind behind);
     // Ends the stream after the last byte. No write() may follow.
     void finish(StreamId stream);
-    // Tells the peer the state of our host. It is sent soon, and again if it is lost. Only the
-    // newest state counts.
+    // Sends the state of our host to the peer soon, and retransmits it if it is lost. A newer state
+    // replaces an older one.
     void confirm(StreamId stream, const Confirmation& confirmation, Instant now);
-    // Whether the peer has acknowledged everything from confirm(). True if the stream does not
-    // exist.
+    // Whether the peer has acknowledged the newest state that was given to confirm(). True if the
+    // stream does not exist.
     bool confirmed(StreamId stream) const;
     // How many bytes write() would store now. A writer that needs more calls wait_for_room().
     std::uint64_t send_room(StreamId stream) const;
-    // How many bytes a stream that is asked for bytes may send before another stream has the turn.
-    // StreamSchedule::kNoLimit if no other stream of its class waits. Further bytes would stay in
-    // memory until the stream's next turn.
+    // How many bytes the stream may still send in its current turn, while produce() asks it for
+    // bytes. Returns StreamSchedule::kNoLimit if no other stream of its class waits. Bytes beyond
+    // the result would stay in memory until the stream's next turn.
     std::uint64_t turn_left(StreamId stream) const;
     std::uint64_t unsent(StreamId stream) const;          // bytes written and not sent yet
     std::uint64_t unacknowledged(StreamId stream) const;  // bytes written and not acknowledged yet
     std::uint64_t credit(StreamId stream) const;          // bytes that flow control allows to send
-    // The rate that this stream gets if all waiting streams continue to send. share_of_new(): the
-    // rate for a new stream that begins to send. Other sessions are not considered. The result is
-    // not above the rate that is allowed now.
+    // share() is the rate that this stream gets if all waiting streams continue to send.
+    // share_of_new() is the rate that a new stream would get. Both ignore other sessions, and are
+    // never above the rate that is allowed now.
     BitRate share(StreamId stream) const;
     BitRate share_of_new() const;
 
     // --- the reader
     // Consumes `count` readable bytes, and grants credit to the peer.
     void consume(StreamId stream, std::uint64_t count, Instant now);
-    // Until the reader next consumes bytes, it needs at least `bytes` readable bytes to continue.
-    // Credit for these bytes is granted in any case.
+    // The reader cannot consume anything before `bytes` bytes are readable. The session grants
+    // credit for these bytes in any case. The next consume() ends this.
     void set_reader_needs(StreamId stream, std::uint64_t bytes, Instant now);
     const Reassembler* received(StreamId stream) const;  // nullptr if there is no such stream
     bool received_end(StreamId stream) const;  // whether all bytes up to the end have arrived
@@ -138,7 +138,7 @@ class Session {
     // The metadata of the OPEN. Valid after kOpened, until the first mutator is called for the
     // stream.
     ConstBytes metadata(StreamId stream) const;
-    // The value of open() or set_context(); nullopt if the stream does not exist.
+    // The value that open() or set_context() has set; nullopt if the stream does not exist.
     std::optional<std::uint32_t> context(StreamId stream) const;
     std::size_t count() const;
     std::uint64_t bytes_stored() const;  // bytes received and not consumed, in all streams
@@ -159,18 +159,20 @@ class Session {
     PathView& operator=(const PathView&) = delete;
 
     Duration smoothed_rtt() const;
-    // Smoothed RTT; nullopt as long as the round trip is only assumed.
+    // The smoothed RTT; nullopt until an RTT was measured.
     std::optional<Duration> measured_rtt() const;
-    // The shortest RTT since the session began, which is that of the path without queues.
+    // The shortest RTT since the session began, which approximates the RTT without queues.
     std::optional<Duration> shortest_rtt() const;
-    BitRate send_rate() const;  // rate that the controller allows now, as the modem counts
+    // The rate that the controller allows now, in bytes as the modem counts them.
+    BitRate send_rate() const;
     const std::optional<RateCut>& last_rate_cut() const;  // the last cut of send_rate()
-    BitRate found_capacity() const;  // capacity that the controller has found; zero: none yet
-    ByteCount train() const;         // length of the train that currently measures the link
-    // Since when reports about sent packets are missing; never() if none is missing.
+    BitRate found_capacity() const;  // capacity that the controller has found; zero if none yet
+    ByteCount train() const;         // length of the packet train that measures the link now
+    // When the period without reports about our packets began; never() if no report is missing.
     Instant unreported_since() const;
-    double loss_ratio() const;  // loss of about the last 10,000 packets that we sent; 0 to 1
-    bool knows_loss() const;    // whether the fate of any packet is known
+    // Loss ratio of about the last 10,000 packets that we sent, from 0 to 1.
+    double loss_ratio() const;
+    bool knows_loss() const;             // whether loss_ratio() has been measured
     std::size_t datagram_limit() const;  // UDP payload in bytes that the path is known to carry
     std::uint64_t packets_in_flight() const;
 
@@ -189,14 +191,15 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  // Most objects (WorkCount) that one call settles. The rest waits for the next call.
+  // One call settles at most this many objects (WorkCount). The rest waits for the next call.
   static constexpr std::uint64_t kSettledAtOnce = 1024;
 
   // --- input ---------------------------------------------------------------------------------
   // Handles a UDP payload from the peer's address. `reception` describes the port at which it
   // arrived.
   void handle_packet(ConstBytes datagram, Instant now, const Reception& reception = {});
-  // `most` is the number of objects that may be settled, if other sessions share the call.
+  // Settles at most `most` objects. Pass a lower number if other sessions are served in the same
+  // call of the engine.
   void handle_timeout(Instant now, std::uint64_t most = kSettledAtOnce);
 
   // --- mutators ------------------------------------------------------------------------------
@@ -204,7 +207,7 @@ class Session {
   // Tells the peer the current capacity of the direction from the peer to us. Zero stands for the
   // configured capacity.
   void announce_capacity(BitRate capacity);
-  // Shows the unencrypted packets of this session to the observer; nullptr: to none.
+  // Shows the unencrypted packets of this session to `observer`. nullptr removes the observer.
   void set_observer(PacketObserver* observer);
   // Sets the shared secrets for later handshakes. Has an effect only if the session encrypts. An
   // established session keeps its keys.
@@ -213,8 +216,8 @@ class Session {
   void note_late_sending(Instant began, Instant ended);
   // Sets the capacity of the direction to the peer, and the reason for the change.
   void set_capacity(BitRate capacity, control::CutCause cause);
-  // Sets the part of the rate that this session may use, if several sessions share the rate; zero:
-  // the whole rate.
+  // Sets the part of the rate that this session may use, if several sessions share the rate. Zero
+  // means the whole rate.
   void set_share(BitRate share, Instant now);
   // Sends CLOSE a few times. Afterwards the session accepts nothing else.
   void close(Instant now);
@@ -240,17 +243,18 @@ class Session {
   // The stream bytes in the packets of the last poll, listed by packet, and by class for each
   // packet.
   std::span<const schedule::ClassBytes> last_classes() const;
-  // The classes with bytes that may be sent if the pacers are open, as far as is known. may_send():
-  // whether the pacers are open. Call may_send() only for waiting classes.
+  // waiting() returns the classes that have bytes to send, as far as the session knows, even if the
+  // pacers are not open yet. may_send() returns whether the pacers are open. Call may_send() only
+  // if a class waits.
   schedule::ClassSet waiting() const;
   bool may_send(Instant now) const;
   bool may_send_but_for_carrier(Instant now) const;
   bool shut_by_share(Instant now) const;
-  // How many hosts wait in a class.
+  // Number of hosts that wait in a class; at least 1.
   std::size_t waiting_hosts(schedule::ClassId stream_class) const;
   std::optional<Event> poll_event();
-  // The earliest time of all timers, of the next report, and, if something waits for the pacer, of
-  // its next opening.
+  // The earliest of all timers, the time of the next report and, if something waits for a pacer,
+  // the time when the pacer opens.
   Instant next_timeout() const;
 
   // --- getters -------------------------------------------------------------------------------
@@ -260,16 +264,17 @@ class Session {
   std::uint64_t peer_epoch() const;  // 0 if unknown
   // The capabilities that both ends have; empty without a peer.
   Capabilities agreed() const;
-  // Whether a newcomer has sent HELLO in the peer's name, and the peer was not heard since. The
-  // peer may have restarted, and new streams may be lost. The doubt ends with the next kPeerAlive,
-  // or when the peer is suspect.
+  // Whether a newcomer has sent a HELLO in the peer's name, and no packet of the peer has arrived
+  // since. The peer may have restarted, and new streams may be lost. The doubt ends with the next
+  // kPeerAlive, or when the peer is suspect.
   bool doubts_peer() const;
-  // Whether the peer does not answer, but HELLOs arrive in its name that none of our secrets opens.
+  // Whether the peer does not answer, while HELLOs arrive in its name that we cannot open with any
+  // of our secrets.
   bool doubts_key(Instant now) const;
   // The capacity of the direction to the peer, as the peer has announced it; zero if it has
   // announced none.
   BitRate peer_capacity() const;
-  // The credit that the current HELLO of the peer grants us: for all streams together, and for each
+  // The initial credit that we have from the peer's HELLO: for all streams together, and for each
   // stream.
   struct FirstCredit {
     std::uint64_t lane = 0;
@@ -278,19 +283,20 @@ class Session {
   FirstCredit first_credit() const;
   Counters counters() const;
   bool has_events() const;  // whether poll_event() would return an event
-  // Whether work is left of which each call does a part. handle_timeout() continues this work, even
-  // while nothing can be sent.
+  // Whether there is unfinished work, which is done in parts by several calls. handle_timeout()
+  // continues this work, even while nothing can be sent.
   bool work_waits() const;
   // Whether this work includes repairs that earlier calls had no time for. work_off_repairs() uses
-  // them as far as the budget of this call allows. Call it before handle_timeout().
+  // these repairs as far as the budget of this call allows. Call work_off_repairs() before
+  // handle_timeout().
   bool repairs_wait() const;
   void work_off_repairs(Instant now);
   // Number of objects that the session has visited since its start (work_count.h).
   std::uint64_t visited() const;
 
-  // --- to check the accounts: O(streams and what they store) ----------------------------------
-  // Counts credit, streams and memory again. Describes the first value that differs from the
-  // account, if there is one.
+  // --- checks of the accounts: they visit all streams and stored bytes -----------------------
+  // Counts credit, streams and memory again. Returns a description of the first value that differs
+  // from the account; nullopt if none differs.
   std::optional<std::string> audit() const;
   BlocksHeld blocks_held() const;
 

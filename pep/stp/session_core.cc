@@ -64,7 +64,7 @@ SessionCore::SessionCore(const Config& settings, Arena& blocks, control::Pacer& 
         config.repair.shared != nullptr ? config.repair.shared : &own_repairs.shared();
     fec = std::make_unique<Fec>(config.datagram.size, shared);
   }
-  config.security.reset();  // a secret is kept in one place, and erased when another replaces it
+  config.security.reset();  // keep secrets only in `connection`, which erases replaced ones
   renew_promise();
   begin_with(SentLedger(config.max_packets_in_flight),
              RateGate(carrier, controller, settings.datagram.overhead));
@@ -88,7 +88,8 @@ void SessionCore::begin_with(SentLedger unused, const RateGate& gate) {
                   arena, work, connection.promised());
 }
 
-// Sets the lane credit that HELLO promises from now on, as far as memory is free.
+// Sets the lane credit that our HELLOs grant from now on: the configured limit, but not more than
+// the free memory.
 void SessionCore::renew_promise() {
   connection.promise(
       std::min(config.streams.lane_receive_limit, ReceiveCredit::free_memory(arena)));
@@ -103,8 +104,9 @@ void SessionCore::follow(const Connection::Heard& news) {
       break;
     case Connection::Change::kNewcomer:
       renew_promise();
-      // If the peer is still there, it answers the PING soon. Only the first of several newcomers
-      // in a row causes this. Otherwise a flood of such HELLOs would delay all new streams.
+      // If the peer is still there, it soon answers the PING, which ends the doubt. If several
+      // newcomers follow each other, only the first raises a doubt. Otherwise a flood of their
+      // HELLOs would delay all new streams.
       if (!connection.is_alive()) break;
       association->doubts_peer = true;
       path().requests.ask();

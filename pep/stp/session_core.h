@@ -1,7 +1,7 @@
 // The state that both directions of a session share: the connection, the association with the peer
 // and its streams, and parts that outlive these. This class also begins and ends associations. All
-// state that belongs to one peer is in an Association and its Streams, which are built anew for the
-// next peer.
+// state that belongs to one boot epoch of the peer is in an Association and its Streams. Both are
+// built anew for the next boot epoch.
 #pragma once
 
 #include <algorithm>
@@ -44,14 +44,14 @@ struct SessionCore {
 
   Path& path() { return association->path(); }
   const Path& path() const { return association->path(); }
-  // Bytes of a packet beside its frames.
+  // Size of a packet's header and trailer in bytes.
   std::size_t stp_overhead() const { return kHeaderSize + connection.protection().trailer_size(); }
   std::size_t datagram_limit() const;
   bool may_repair() const { return fec != nullptr && connection.agreed().repairs(); }
   bool repairs_wait() const { return fec != nullptr && fec->work_waits(); }
 
   // --- a call of the session
-  // To be called first in a call that may change the session. Returns the streams.
+  // Every call that may change the session calls this function first. Returns the streams.
   Streams& change(Changes::Kind kind) {
     changes.note(kind);
     return *streams;
@@ -78,7 +78,8 @@ struct SessionCore {
   void close();
   void close_by_peer();
 
-  // Makes the object that applies the fate of our packets, for one call.
+  // Makes the object that processes the acknowledgment and the loss of our packets. It is valid for
+  // one call.
   Recovery recovery() {
     return Recovery({association->ledger, path(), *streams, fec.get(), own_capacity, late_sendings,
                      counters, work, enough_settled, now});
@@ -91,20 +92,21 @@ struct SessionCore {
   LateSendings late_sendings;
   Counters counters;
   WorkCount work;
-  std::uint64_t enough_settled = 0;  // when `work` reaches this count, this call has done enough
+  // The current call settles no more objects when `work` reaches this count.
+  std::uint64_t enough_settled = 0;
 
   Connection connection;
   PeerEvents peer_events;
-  CapacityAnnouncement own_capacity;  // capacity of the direction to us
+  CapacityAnnouncement own_capacity;  // capacity of the direction from the peer
 
-  // The state for the current peer. Both objects always exist, and are built anew together for the
-  // next peer (begin_anew()).
+  // The state that belongs to the current boot epoch of the peer. Both objects always exist.
+  // begin_anew() builds both anew.
   std::optional<Association> association;
   std::optional<Streams> streams;
 
   // These members outlive the association:
   OwnRepairs own_repairs;
-  std::unique_ptr<Fec> fec;        // keeps its memory and counters; nullptr: FEC is off
+  std::unique_ptr<Fec> fec;        // nullptr if FEC is off
   OwnIds own_ids;                  // the relay never gets an id twice
   RetiredStreams retired_streams;  // the streams of associations that have ended
 

@@ -16,7 +16,7 @@ struct Session::Impl {
        control::RateController& controller, StreamSource& source, Instant start)
       : core(settings, blocks, carrier, controller, start), writer(source, core.work) {}
 
-  // Whether work is left of which each call does a part.
+  // Whether there is unfinished work, which is done in parts by several calls.
   bool work_waits() const {
     return !core.retired_streams.empty() || core.streams->work_waits() ||
            !core.path().reports.empty() || core.repairs_wait();

@@ -2,14 +2,14 @@
 
 namespace satrelay::stp {
 
-// Visits all timers of an association: when each is due, and which action is due then.
+// Calls `visit` for each timer of the association, with the time when it is due and its action.
 template <typename Visit>
 void SessionTimers::visit(Visit&& visit) const {
   visit(core_.path().losses.deadline(), [](SessionTimers& s) { s.core_.recovery().run_timer(); });
   visit(core_.fec != nullptr ? demand_.repair_planner().next_timeout() : Instant::never(),
         [](SessionTimers& s) { s.demand_.repair_planner().handle_timeout(); });
-  // Wait until the PING of run_probe_timer() can be sent. If nothing is in flight, only that PING
-  // moves this timer, so the timer would stay due.
+  // This timer is not due before the PING of run_probe_timer() can be sent. If nothing is in
+  // flight, only that PING moves the timer, so the timer would otherwise stay due.
   visit(later(core_.path().probes.next_probe(), core_.path().gate.control_opens_at()),
         [](SessionTimers& s) { s.run_probe_timer(); });
   visit(core_.connection.is_alive() ? core_.path().probes.suspect_at() : Instant::never(),
@@ -32,7 +32,7 @@ void SessionTimers::run() {
   });
 }
 
-// The path is silent, or the peer was not heard for a while.
+// Runs when the path is silent, or when no packet of the peer has arrived for a while.
 void SessionTimers::run_probe_timer() {
   core_.path().requests.ask();
   if (!core_.path().probes.probe_due(core_.now)) return;
@@ -46,7 +46,8 @@ void SessionTimers::suspect_peer() {
   core_.peer_events.push(Event::Kind::kPeerSuspect);
 }
 
-// A peer that we hear may still not hear us. Then it has not received the end of the stream.
+// Packets of the peer may arrive here while our packets do not arrive there. Then the peer has not
+// received the end of the stream. So both directions count.
 void SessionTimers::run_linger() {
   const Instant heard_since =
       core_.connection.is_alive() ? core_.connection.alive_since() : Instant::never();

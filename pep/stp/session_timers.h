@@ -1,4 +1,4 @@
-// The timers of a session: when each is due, and which action is due then.
+// The timers of a session: when each is due, and which action it runs.
 #pragma once
 
 #include "pep/base/time.h"
@@ -14,8 +14,8 @@ class SessionTimers {
 
   // Runs the actions that are due.
   void run();
-  // The earliest time of all timers, of packets that wait for a clock, and, if something waits for
-  // the pacer, of its next opening.
+  // The earliest of all timers, the times of packets that wait for a clock and, if something waits
+  // for a pacer, the time when the pacer opens.
   Instant next() const;
 
  private:

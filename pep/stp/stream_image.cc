@@ -21,8 +21,8 @@ void StreamImage::check(Image& image) const {
       trial.generation != stream_->generation || trial.is_hot() != stream_->is_hot()) {
     image.fail();
   }
-  // Let `trial` give up its blocks without freeing them: they belong to the stream that read()
-  // makes.
+  // Write `trial` to another image, which takes its blocks out. Otherwise the destructor of `trial`
+  // would free them, but they belong to the stream that read() makes.
   std::vector<std::byte> given_up;
   Image writer = Image::writer(given_up, image.now());
   trial.image(writer);

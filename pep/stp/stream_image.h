@@ -1,5 +1,6 @@
 // The image of one stream of a session (pep/base/image): both halves of the stream, and their
-// state. The positions of the stream in the lists and in the schedule of its session are left out.
+// state. It does not contain the stream's positions in the lists and in the schedule of the
+// session.
 #pragma once
 
 #include "pep/base/arena.h"
@@ -13,8 +14,8 @@ struct Stream;
 
 class StreamImage {
  public:
-  // The stream exists in the session until it is freed, even if the relay has released or reset it
-  // before.
+  // The relay may already have released or reset the stream, as long as the session has not freed
+  // it.
   StreamImage(Session& session, StreamId stream);
   bool has_stream() const { return stream_ != nullptr; }
 

@@ -19,7 +19,7 @@ enum class StreamId : std::uint64_t {};
 enum class Behind : std::uint8_t {
   kUnknown,
   kNothing,  // nothing for now: the stream ends or pauses
-  kMore,     // more bytes, as the writer was stopped before it announced all
+  kMore,     // more bytes: the writer stopped before it had announced all of them
 };
 
 // The most bytes of metadata that an OPEN may carry for the far relay.
@@ -28,7 +28,8 @@ inline constexpr std::size_t kMaxMetadata = 256;
 enum class PeerState : std::uint8_t {
   kConnecting,  // no peer has proved its presence yet
   kAlive,
-  // The peer was silent for longer than `suspect_after`. New streams wait until it is heard.
+  // The peer was silent for longer than `suspect_after`. New streams wait until a packet of the
+  // peer arrives.
   kSuspect,
   kRefused,  // the peer has no common version with us, or its configuration does not fit ours
   kClosed,   // CLOSE was sent or received
@@ -38,7 +39,7 @@ const char* to_string(PeerState state);
 // Reasons in RESET frames. They are part of the wire format.
 enum class ResetReason : std::uint8_t {
   kNone = 0,
-  kHostReset = 1,      // the host on the LAN of the RESET's sender sent RST
+  kHostReset = 1,      // the host behind the gateway that sends the RESET sent RST
   kRefused = 2,        // the far host answered the SYN with RST
   kUnreachable = 3,    // no answer to the SYNs, and no ICMP error
   kTimeout = 4,        // a host no longer answers
@@ -50,10 +51,11 @@ enum class ResetReason : std::uint8_t {
   // it.
   kUnknownStream = 9,
   kShutdown = 10,   // the gateway stops
-  kNoRoute = 11,    // instead of kIcmp or kOtherVlan, for a peer without that capability
+  kNoRoute = 11,    // sent instead of kIcmp or kOtherVlan to a peer that does not know them
   kInUse = 12,      // the far host already has a connection with these addresses and ports
-  kOtherVlan = 13,  // the SYN was answered in another VLAN; for peers with that capability
-  kIcmp = 14,       // an ICMP error ended the attempt (IcmpRefusal); for peers with that capability
+  kOtherVlan = 13,  // the SYN was answered in another VLAN; sent only to peers that know kOtherVlan
+  // An ICMP error ended the attempt (IcmpRefusal). Sent only to peers that know kIcmp.
+  kIcmp = 14,
 };
 const char* to_string(ResetReason reason);
 
@@ -61,28 +63,28 @@ const char* to_string(ResetReason reason);
 struct IcmpRefusal {
   std::uint8_t type = 0;
   std::uint8_t code = 0;
-  // nullopt: the far gateway made the error itself, as it has not found the host on its LAN.
+  // nullopt if the far gateway generated the error, because it did not find the host on its LAN.
   std::optional<IpAddress> sender = {};
   void image(Image& image) { image(type, code, sender); }
   friend bool operator==(const IcmpRefusal&, const IcmpRefusal&) = default;
 };
 
-// Forward error correction (docs/stp.md section 11). kAuto: as much as the path needs, if the peer
-// supports it.
+// Forward error correction (docs/stp.md section 11). kAuto sends as many repairs as the path needs,
+// if the peer supports repairs.
 enum class FecMode : std::uint8_t { kAuto, kOff };
 
-// Where the far host's data is urgent: up to the byte before `mark`, counted in uncompressed bytes.
-// `after` is the previous mark, or 0. There is no mark between the two.
+// TCP urgent data of the far host: it ends with the byte before `mark`, counted in uncompressed
+// bytes. `after` is the previous mark, or 0. There is no other mark between `after` and `mark`.
 struct UrgentNotice {
   std::uint64_t after = 0;
-  std::uint64_t mark = 0;  // 0: there is no mark
+  std::uint64_t mark = 0;  // 0 if there is no mark
   void image(Image& image) { image(after, mark); }
   friend bool operator==(const UrgentNotice&, const UrgentNotice&) = default;
 };
 
-// The answer of a far host to its gateway's question whether the host is still there.
+// The far gateway has asked its host whether the host is still reachable. This is the answer.
 struct HostAnswer {
-  std::uint64_t question = 0;  // number of the newest question that is answered; 0: none
+  std::uint64_t question = 0;  // number of the newest answered question; 0 if none
   bool silent = false;         // the host did not answer
   void image(Image& image) { image(question, silent); }
   friend bool operator==(const HostAnswer&, const HostAnswer&) = default;
@@ -94,10 +96,10 @@ struct Confirmation {
   bool ended = false;           // the host has acknowledged the last byte and the FIN
   std::uint64_t delivered = 0;  // uncompressed bytes that the host has acknowledged
   std::uint64_t window = 0;     // bytes that the host's window allows beyond `delivered`
-  // How often the host has asked whether its peer is still there.
+  // Number of keep-alives of the host, which ask whether its TCP peer is still there.
   std::uint64_t keep_alives = 0;
-  UrgentNotice urgent = {};  // only if both ends have the capability
-  HostAnswer word = {};      // only if both ends have the capability
+  UrgentNotice urgent = {};  // only if both ends have kCapabilityUrgent
+  HostAnswer word = {};      // only if both ends have kCapabilityHostWords
   void image(Image& image) { image(answered, ended, delivered, window, keep_alives, urgent, word); }
   friend bool operator==(const Confirmation&, const Confirmation&) = default;
 };
@@ -112,7 +114,7 @@ enum class FeedbackMode : std::uint8_t {
 // An event that the session reports to the relay.
 struct Event {
   enum class Kind : std::uint8_t {
-    kPeerAlive,  // the peer is established, or is heard again after kPeerSuspect or doubts_peer()
+    kPeerAlive,  // the peer is established, or has answered after kPeerSuspect or doubts_peer()
     kPeerSuspect,
     kPeerRestarted,  // new boot epoch: all streams have ended, and no kReset follows
     kPeerClosed,     // the peer sent CLOSE: all streams have ended, and no kReset follows

@@ -26,8 +26,8 @@ struct ArpMessage {
 // request or a reply for IPv4 over Ethernet.
 std::optional<ArpMessage> parse_arp(ConstBytes payload);
 // Returns the IPv4 address that a message binds to its sender's MAC, whatever its operation and
-// hardware type are. Hosts learn from more messages than parse_arp() accepts. nullopt if the
-// message is not about IPv4 addresses.
+// hardware type are. Hosts learn from more messages than parse_arp() accepts. Returns nullopt if
+// the message is not about IPv4 addresses.
 std::optional<IpAddress> arp_sender(ConstBytes payload);
 // Writes kArpSize bytes.
 void write_arp(const ArpMessage& message, MutableBytes out);

@@ -27,8 +27,8 @@ std::uint16_t fold(std::uint64_t sum) {
 // separately. The sum of the lower halves follows from both sums, even if the first sum has
 // wrapped. That takes three operations per word and no carries, so the compiler can vectorise the
 // loop. The result is exact below 16 GiB. The loop uses vectors of 64 bytes if the processor has
-// them, for whatever processor the program was built. Builds with a sanitizer leave this out,
-// because the processor is checked before the sanitizer is ready.
+// them, even if the program was built for a processor without them. Builds with a sanitizer leave
+// this out, because the processor is checked before the sanitizer is ready.
 #if defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
 [[gnu::target_clones("arch=x86-64-v4", "default")]]
 #endif

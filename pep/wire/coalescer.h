@@ -14,8 +14,8 @@ namespace satrelay::wire {
 
 class Coalescer {
  public:
-  // Most bytes of Ethernet, IP and TCP headers. Frames with IPv4 options or IPv6 extension headers
-  // are not joined, so they do not count.
+  // Upper limit for the size of Ethernet, IP and TCP headers together. Frames with IPv4 options or
+  // IPv6 extension headers are not joined, so options and extension headers do not count.
   static constexpr std::size_t kMaxHeader = 14 + 8 + 40 + 60;
 
   // Where a frame comes from, which decides whether it may be joined.

@@ -24,7 +24,7 @@ inline constexpr std::uint16_t kPppFirstControl = 0x8000;
 struct PppoeFrame {
   std::uint16_t session = 0;
   std::uint16_t protocol = 0;  // PPP protocol number
-  ConstBytes payload{};        // as long as LENGTH says, without the protocol
+  ConstBytes payload{};        // the bytes that LENGTH covers, without the protocol number
 };
 // `payload` is the part of the frame after the Ethernet header. Returns nullopt unless the frame
 // has version 1 and type 1, carries data of a session, and is at least as long as LENGTH says. A
@@ -37,15 +37,15 @@ struct MplsFrame {
   static constexpr std::size_t kMostLabels = 3;
   std::array<std::uint32_t, kMostLabels> labels{};  // outermost first
   std::size_t label_count = 0;
-  bool has_bottom = false;  // the last of these labels has the bottom-of-stack bit
-  ConstBytes payload{};     // after these labels
+  bool has_bottom = false;  // the last label in `labels` has the bottom-of-stack bit
+  ConstBytes payload{};     // the bytes after these labels
 };
 // Returns nullopt if there is no label. Parses only the first kMostLabels labels of a longer stack.
 std::optional<MplsFrame> parse_mpls(ConstBytes payload);
 
 // Returns the IP packet in a PPPoE session or under one to three labels, without the bytes after
-// its end. nullopt unless version, header length, total length and, for IPv4, the header checksum
-// are right. These checks are needed because labels do not say what they carry.
+// its end. Returns nullopt unless version, header length, total length and, for IPv4, the header
+// checksum are right. These checks are needed because labels do not say what they carry.
 std::optional<ConstBytes> ip_in_pppoe(ConstBytes payload);
 std::optional<ConstBytes> ip_in_mpls(ConstBytes payload);
 

@@ -52,7 +52,7 @@ struct EthernetHeader {
   MacAddress source;
   std::array<VlanTag, kMaxVlanTags> tags{};  // outermost first
   std::uint8_t tag_count = 0;
-  EtherType type{};  // of the payload, after all tags
+  EtherType type{};  // EtherType of the payload, after all tags
 
   constexpr std::size_t size() const { return kEthernetHeaderSize + 4U * tag_count; }
   // Returns the header of a frame in the opposite direction.
@@ -71,8 +71,8 @@ struct EthernetHeader {
 
 // Returns nullopt if the frame is too short, or has more than two tags.
 std::optional<EthernetHeader> parse_ethernet(ConstBytes frame);
-// Fills a header in its initial state instead of returning one, because moving the result would
-// cost time for every frame. If it returns false, the contents of the header have no meaning.
+// Fills `header`, which must be in its initial state, because moving a returned header would cost
+// time for every frame. If it returns false, the contents of the header have no meaning.
 [[nodiscard]] bool parse_ethernet(ConstBytes frame, EthernetHeader& header);
 // Writes header.size() bytes; `out` must have room for them.
 void write_ethernet(const EthernetHeader& header, MutableBytes out);

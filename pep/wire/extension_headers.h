@@ -20,7 +20,7 @@ inline constexpr std::size_t kFragmentHeaderSize = 8;
 struct ExtensionHeaders {
   enum class End : std::uint8_t {
     kTransport,      // the header of `protocol` begins at `size`
-    kLaterFragment,  // data of a datagram that began in another fragment, at `size`
+    kLaterFragment,  // not the first fragment: more data of its datagram begins at `size`
     kUnknown,        // too many headers, a malformed header, or more headers in a later fragment
   };
   // RFC 8200 section 4.5. An atomic fragment (RFC 6946: offset 0, no more fragments) is a whole
@@ -38,7 +38,7 @@ struct ExtensionHeaders {
   };
 
   End end = End::kTransport;
-  std::uint8_t protocol = 0;  // the header at `size`, by the header before it
+  std::uint8_t protocol = 0;  // number of the header at `size`, from the header before it
   std::size_t size = 0;       // bytes of all headers that were walked
   std::optional<Fragment> fragment;
   // A Routing header names further hosts to visit (RFC 8200 section 4.4). So the destination in the

@@ -9,7 +9,8 @@ namespace {
 
 constexpr std::uint8_t kIcmpSourceQuench = 4;
 constexpr std::uint8_t kFirstInformationalV6 = 128;  // RFC 4443 section 2.1: errors are below
-constexpr std::size_t kQuotedOctets = 8;             // of the transport header, at least
+// An error quotes at least this much of the transport header.
+constexpr std::size_t kQuotedOctets = 8;
 
 std::uint16_t icmp_checksum(const IpHeader& ip, ConstBytes message) {
   if (!ip.source.is_v4()) {

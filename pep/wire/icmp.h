@@ -33,8 +33,9 @@ inline constexpr std::uint8_t kIcmpV6NeighbourAdvertisement = 136;
 struct IcmpMessage {
   std::uint8_t type = 0;
   std::uint8_t code = 0;
-  std::uint32_t rest = 0;  // second word of the header: echo id and sequence, next-hop MTU
-  ConstBytes body{};       // after the 8-byte header
+  // Second word of the header: echo id and sequence number, or next-hop MTU.
+  std::uint32_t rest = 0;
+  ConstBytes body{};  // after the 8-byte header
 };
 
 // `payload` is all that the length field of `ip` covers, without Ethernet padding. Returns nullopt
@@ -51,7 +52,7 @@ struct QuotedFlow {
   std::uint8_t protocol = 0;
   std::uint16_t source_port = 0;
   std::uint16_t destination_port = 0;
-  std::uint32_t sequence = 0;  // TCP only; the eight quoted octets hold it
+  std::uint32_t sequence = 0;  // TCP only; it is in the first eight quoted octets
 };
 bool is_icmp_error(const IpHeader& ip, const IcmpMessage& message);
 // Returns nullopt if the quotation is too short, or quotes a fragment other than the first. Ports
@@ -59,11 +60,11 @@ bool is_icmp_error(const IpHeader& ip, const IcmpMessage& message);
 std::optional<QuotedFlow> parse_quoted_flow(const IpHeader& ip, const IcmpMessage& error);
 
 struct NeighbourMessage {
-  bool advertisement = false;  // else a solicitation
+  bool advertisement = false;  // if false, a solicitation
   IpAddress target{};
   std::optional<MacAddress> link_layer{};  // source (solicitation) or target (advertisement) option
-  // In a parsed advertisement: the Override flag, by which hosts replace what they know of the
-  // target (section 7.2.5).
+  // Whether a parsed advertisement has the Override flag. Hosts then replace the link-layer address
+  // that they know for the target (section 7.2.5).
   bool overrides = false;
 };
 // Returns nullopt unless the message is a well-formed neighbour solicitation or advertisement. The

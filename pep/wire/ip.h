@@ -29,7 +29,7 @@ struct IpHeader {
   bool more_fragments = false;        // parse_ip() sets it for IPv4 only
   std::uint16_t fragment_offset = 0;  // bytes; parse_ip() sets it for IPv4 only
   std::uint16_t header_size = 0;      // including IPv4 options
-  std::uint16_t payload_size = 0;     // bytes after the header, by the length field
+  std::uint16_t payload_size = 0;     // bytes after the header, from the length field
 
   bool is_fragment() const { return more_fragments || fragment_offset != 0; }
   bool is_first_fragment() const { return more_fragments && fragment_offset == 0; }
@@ -41,7 +41,7 @@ struct IpHeader {
 // extension headers are not walked (extension_headers.h): `protocol` is the next-header value of
 // the fixed header.
 std::optional<IpHeader> parse_ip(ConstBytes packet);
-// Fills a header in its initial state instead of returning one, as parse_ethernet() does.
+// Fills `header`, which must be in its initial state, instead of returning a header.
 [[nodiscard]] bool parse_ip(ConstBytes packet, IpHeader& header);
 
 // Writes an IPv4 header without options or an IPv6 header. The lengths come from payload_size, and

@@ -15,7 +15,7 @@ constexpr std::size_t kSequenceAt = 4;  // in a TCP header
 constexpr std::size_t kDataOffsetAt = 12;
 constexpr std::size_t kFlagsAt = 13;
 
-// Size of the transport header; 0 if it is impossible.
+// Size of the transport header; 0 if the header is malformed.
 std::size_t transport_header_size(SegmentedProtocol protocol, ConstBytes transport) {
   if (protocol == SegmentedProtocol::kUdp) {
     return transport.size() < kUdpHeaderSize ? 0 : kUdpHeaderSize;

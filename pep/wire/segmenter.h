@@ -67,7 +67,7 @@ class Segmenter {
   IpAddress source_;
   IpAddress destination_;
   std::optional<Tunnel> tunnel_;
-  std::size_t ip_at_ = 0;  // within the tunnel, if there is one
+  std::size_t ip_at_ = 0;  // the inner IP header, if there is a tunnel
   std::size_t transport_at_ = 0;
   std::size_t payload_at_ = 0;
   std::size_t payload_size_ = 0;

@@ -103,7 +103,7 @@ std::size_t fixed_options_size(const TcpOptions& options) {
   std::size_t size = 0;
   if (options.mss) size += kMssSize;
   if (options.timestamps) size += kPaddedTimestampsSize;
-  // With timestamps, SACK-permitted replaces their padding.
+  // With timestamps, SACK-permitted takes the place of padding before the timestamps option.
   if (options.sack_permitted && !options.timestamps) size += kPaddedWordSize;
   if (options.window_scale) size += kPaddedWordSize;
   return size;

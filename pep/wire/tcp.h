@@ -90,7 +90,7 @@ struct ParsedTcp {
 // Parses the header at the front of an IP payload. The caller must verify the checksum first.
 // Returns nullopt if the segment is short, the data offset is impossible or an option is malformed.
 std::optional<ParsedTcp> parse_tcp(ConstBytes segment);
-// Fills a header in its initial state instead of returning one, as parse_ethernet() does.
+// Fills `parsed`, which must be in its initial state, instead of returning a header.
 [[nodiscard]] bool parse_tcp(ConstBytes segment, ParsedTcp& parsed);
 // The size of the header that write_tcp() writes: a multiple of four, at most kMaxTcpHeaderSize.
 // SACK blocks that do not fit are left out (RFC 2018: with timestamps, three fit).

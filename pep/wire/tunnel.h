@@ -27,8 +27,8 @@ class Tunnel {
   // if two lengths contradict each other, or if a header has a flag of unknown meaning.
   static std::optional<Tunnel> around(ConstBytes frame, std::size_t transport_at);
 
-  std::size_t outer_at() const { return outer_at_; }  // the outer IP header
-  std::size_t inner_at() const { return inner_at_; }  // the inner IP header
+  std::size_t outer_at() const { return outer_at_; }  // offset of the outer IP header
+  std::size_t inner_at() const { return inner_at_; }  // offset of the inner IP header
   EtherType inner_type() const { return inner_type_; }
 
   // `piece` has the headers of the large frame, followed by part `number` of its payload. Adjusts

@@ -14,9 +14,9 @@ namespace satrelay::wire {
 
 struct WholePacket {
   IpHeader ip;
-  std::uint8_t protocol = 0;     // after all extension headers
+  std::uint8_t protocol = 0;     // the protocol after all extension headers
   std::size_t transport_at = 0;  // offset of the transport header in the packet
-  std::size_t size = 0;          // in bytes, by the length field
+  std::size_t size = 0;          // size of the packet in bytes, from its length field
 };
 
 // Parses the packet at the front of `bytes`, which must have the version of `type`. Returns nullopt

@@ -1,6 +1,7 @@
-// The capacity of a direction, as its receiver announces it to its sender (RATE frames, docs/stp.md
-// section 5). Only the newest announcement counts. A lost announcement is sent again, as credit is.
-// The sequence number keeps an older announcement that arrives late from having an effect.
+// The receiver of a direction announces the direction's capacity to the sender (RATE frames,
+// docs/stp.md section 5). Only the newest announcement counts. A lost announcement is sent again,
+// as credit is. The sequence number keeps an older announcement that arrives late from having an
+// effect.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +11,7 @@
 
 namespace satrelay::stp {
 
-// The side of the direction's receiver, which announces the capacity.
+// The receiving side of a direction, which announces the capacity.
 class CapacityAnnouncement {
  public:
   // Zero withdraws the announcement.
@@ -39,7 +40,7 @@ class CapacityAnnouncement {
   bool due_ = false;
 };
 
-// The side of the direction's sender, which obeys the announcement.
+// The sending side of a direction, which obeys the announcement.
 class AnnouncedCapacity {
  public:
   // Returns true if the capacity has changed.

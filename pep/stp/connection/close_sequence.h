@@ -1,5 +1,5 @@
 // The sending of CLOSE (docs/stp.md section 5). CLOSE is sent a few times, as each packet may be
-// lost. If the peer still sends afterwards, all of them were lost, and CLOSE is sent again.
+// lost. If the peer continues to send, it has received none of them, so CLOSE is sent again.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +14,16 @@ class CloseSequence {
   static constexpr int kPackets = 3;
 
   // Begins to send CLOSE. `next` is the number of the next packet. CLOSE uses this number, so that
-  // the peer does not consider CLOSE an old packet. `tell`: there is a peer that must get CLOSE.
+  // the peer does not consider CLOSE an old packet. `tell` says whether there is a peer that must
+  // get CLOSE.
   void begin(std::uint64_t next, bool tell) {
     said_ = true;
     has_peer_ = tell;
     number_ = next;
     left_ = tell ? kPackets : 0;
   }
-  // Whether the session is closed. It then sends only CLOSE, and handles no other packets.
+  // Whether the session is closed. A closed session sends only CLOSE, and applies no received
+  // packet.
   bool said() const { return said_; }
   // The peer has sent a packet of the closed session.
   void on_heard(Instant now) {
@@ -33,7 +35,8 @@ class CloseSequence {
   // Whether the next CLOSE is a repetition for a peer that still sends.
   bool repeats() const { return repeats_; }
   std::uint64_t number() const { return number_; }
-  // CLOSE may be sent now as packet number(). It is not sent if its key is worn out.
+  // To be called when it is time to send CLOSE as packet number(). on_sent() follows only if CLOSE
+  // was sent: the key may be worn out.
   void on_turn(Instant now) {
     --left_;
     last_ = now;

@@ -46,7 +46,8 @@ void Connection::promise(std::uint64_t lane_credit) {
   promised_ = lane_credit;
 }
 
-// Add both, as each of the two objects has counted keys while it belonged to the session.
+// begin() swaps `protection_` and `newcomer_`, so each of the two has counted keys of a session.
+// Add both.
 void Connection::write_counts(Counters& counters) const {
   counters.hellos_delayed = turns_.delayed();
   counters.keys_in = protection_.keys_in() + newcomer_.keys_in();
@@ -116,7 +117,8 @@ std::optional<ReceivedHello> Connection::parse(ConstBytes datagram, std::uint32_
   }
   // The MAC covers only the fields before it, so it must be the last field.
   if (in.remaining() > 0) hello.keys.has_mac = false;
-  // Sessions have followed each other faster than their streams could be freed.
+  // Sessions have followed each other so fast that the streams of earlier sessions are not freed
+  // yet. So no other session may begin now.
   if (!may_begin) {
     ++counters_.hellos_unread;
     return std::nullopt;
@@ -134,7 +136,8 @@ bool Connection::is_admitted(const ReceivedHello& hello, Instant now) {
     ++counters_.stale_epoch;
     return false;
   }
-  // Any machine may have sent this HELLO. So it changes the state only if no peer has been heard.
+  // Any machine may have sent this HELLO. So it changes the state only if we know neither a peer
+  // nor a newcomer.
   if (const auto mismatch = handshake_.find_mismatch(hello.frame);
       mismatch != Handshake::Outcome::kNothing) {
     ++mismatches(counters_, mismatch);
@@ -181,21 +184,21 @@ Connection::Heard Connection::hear(const ReceivedHello& received, const Situatio
     case Handshake::Outcome::kUnlikeSecurity:
     case Handshake::Outcome::kUnlikeLanes:
       ++mismatches(counters_, outcome);
-      // The state becomes kRefused only if no possible peer has been heard.
+      // The state becomes kRefused only if there is neither an established peer nor a newcomer.
       if (!connected() && !has_newcomer()) state_ = PeerState::kRefused;
       return {};
     case Handshake::Outcome::kNewcomer:
       ++counters_.newcomers;
-      // If several newcomers follow each other, only the first causes a change. The others get the
-      // lane credit that our HELLO has promised to the first.
+      // If several newcomers follow each other, only the first is reported as a change. The others
+      // get the same lane credit that our HELLO has granted to the first.
       if (known_newcomer == 0) heard.change = Change::kNewcomer;
       if (state_ == PeerState::kRefused) state_ = PeerState::kConnecting;
       break;
     case Handshake::Outcome::kEstablished:
       heard = begin(now);
       take_keys(session_keys, 0, now);
-      // A sign of life proves our presence to the peer, even if our next HELLO answers another
-      // newcomer.
+      // The session then sends a PING. It proves our presence to the peer, even if our next HELLO
+      // answers another newcomer.
       heard.wants_proof = hello.answer_wanted;
       break;
     case Handshake::Outcome::kNothing:
@@ -222,7 +225,7 @@ std::optional<KeyExchange::Reading> Connection::read_keys(const ReceivedHello& h
     case Verdict::kRepeated:
       if (hello.keys.has_mac) handshake_.on_repeated(hello.frame.epoch, now);
       // Our last answer may be lost, so the HELLO is answered again. Only a HELLO with an offer had
-      // a turn.
+      // a turn, which the answer then shares.
       if (hello.frame.answer_wanted) {
         handshake_.answer_stranger(now);
         if (!hello.keys.offer.empty()) turns_.owe_answer();
@@ -268,7 +271,7 @@ std::optional<Connection::Opened> Connection::open_of_newcomer(const PacketHeade
   return Opened{number, *frames, begin(now)};
 }
 
-// `of_our_offer`: set only if the peer has just accepted our offer.
+// `of_our_offer` is set only if the peer has just accepted our offer.
 void Connection::take_keys(const std::optional<SessionKeys>& of_our_offer, std::uint64_t next,
                            Instant now) {
   if (!of_our_offer) return;
@@ -309,7 +312,7 @@ void Connection::close_hello(MutableBytes packet) {
   protection_.show(PacketObserver::Way::kSent, packet, 0);
 }
 
-// Uses the keys of the peer's offer that our next HELLO accepts.
+// If our next HELLO accepts an offer of the peer, uses the keys of that offer.
 void Connection::take_accepted_keys() {
   const auto accepted = key_exchange_->take_accepted();
   if (!accepted) return;

@@ -1,5 +1,5 @@
-// Finds out which boot of the peer is there, and agrees on keys with it: HELLOs in both directions,
-// the states of the peer, and CLOSE (docs/stp.md sections 4, 5 and 16).
+// Finds out which boot of the peer is running, and agrees on keys with it: HELLOs in both
+// directions, the states of the peer, and CLOSE (docs/stp.md sections 4, 5 and 16).
 //
 // The connection decides, and the session follows: handle_hello() and open_of_newcomer() return
 // what has changed, and the session then builds its association anew, or ends it.
@@ -35,8 +35,8 @@ class Connection {
   struct Config {
     Handshake::Config handshake;
     std::uint8_t lane = 0;
-    const std::optional<Security>& security;  // nullopt: without encryption
-    HelloBudget* hello_budget = nullptr;      // nullptr: the session has a budget of its own
+    const std::optional<Security>& security;  // nullopt if the session does not encrypt
+    HelloBudget* hello_budget = nullptr;      // nullptr if the session has its own budget
     std::uint32_t budget_peer = 0;
     HandshakeBudgets octets = {};
     Duration suspect_after;
@@ -53,7 +53,7 @@ class Connection {
   Instant alive_since() const { return alive_since_; }  // only valid while the peer is alive
   // Writes the counters of the connection's parts.
   void write_counts(Counters& counters) const;
-  // The HELLO of the peer that was established last.
+  // The HELLO of the most recently established peer.
   const HelloFrame& peer() const { return handshake_.peer(); }
   // The capabilities that both ends have offered.
   Capabilities agreed() const { return handshake_.agreed(); }
@@ -66,15 +66,17 @@ class Connection {
   // The state of the session that matters for a HELLO.
   struct Situation {
     std::uint64_t next = 0;  // number of our next packet
-    bool is_silent = false;  // the path is silent for so long that the peer may be suspect
-    bool may_begin = true;   // there is memory to end the current session
+    bool is_silent = false;  // the path has been silent for so long that the peer may be suspect
+    // There is memory to end the current session, so another session may begin.
+    bool may_begin = true;
     Instant now;
   };
   enum class Change : std::uint8_t {
     kNothing,
-    kHeard,     // the peer is alive, and knows our boot
-    kNewcomer,  // The first newcomer in a row has sent HELLO. The peer may have restarted.
-    kBegun,     // a session has begun, and any other session has ended
+    kHeard,  // the peer is alive, and knows our boot
+    // A newcomer has sent HELLO, and there was no newcomer before. The peer may have restarted.
+    kNewcomer,
+    kBegun,  // a session has begun, and any other session has ended
   };
   struct Heard {
     Change change = Change::kNothing;
@@ -83,16 +85,16 @@ class Connection {
     Duration rtt;                // RTT sample; zero if there is none
   };
   Heard handle_hello(ConstBytes datagram, const PacketHeader& header, const Situation& situation);
-  // Reads the held HELLO, if it is its turn now.
+  // Reads the held HELLO, if its turn has come.
   Heard hear_held_hello(const Situation& situation);
   bool holds_hello() const { return admission_.holds_hello(); }
   Instant next_held_hello() const { return admission_.next(); }
 
   // --- HELLOs that leave
-  // A packet of another session has arrived. Its sender gets a HELLO, but not for every packet.
+  // A packet of another session has arrived. Its sender gets a HELLO, at a limited rate.
   void answer_stranger(Instant now) { handshake_.answer_stranger(now); }
-  // To be called before packet `next` is sent. Asks a peer that is silent, or may lack the current
-  // key, for a HELLO.
+  // To be called before packet `next` is sent. Asks the peer for a HELLO if the peer is silent, or
+  // may lack the current key.
   void greet_again(std::uint64_t next, Instant now);
   bool needs_keys(std::uint64_t next, Instant now) const {
     return protection_.is_worn_out(next) || protection_.is_unconfirmed(next, suspect_after_, now);
@@ -108,12 +110,12 @@ class Connection {
   };
   // Makes the HELLO to send now. Valid until the next call.
   Hello make_hello(std::uint64_t stream_credit, Instant now);
-  // Completes the packet with that HELLO.
+  // Completes the packet that contains the HELLO of make_hello().
   void close_hello(MutableBytes packet);
-  // The lane credit that our HELLO grants to the peer.
+  // Our HELLO grants the peer this credit for all streams of the lane together.
   std::uint64_t promised() const { return promised_; }
   void promise(std::uint64_t lane_credit);
-  // Whether a newcomer waits for its session.
+  // Whether there is a newcomer that has not proved yet to be the peer.
   bool has_newcomer() const { return handshake_.newcomer() != 0; }
 
   // --- packets of the session
@@ -125,8 +127,8 @@ class Connection {
     Heard heard;
   };
   // Opens a packet of the newcomer. Such a packet proves that the newcomer knows our epoch, as an
-  // answer to our HELLO would. nullopt if another machine has sent the packet. An old key of the
-  // peer is kept for the time `keep`.
+  // answer to our HELLO would. Returns nullopt if another machine has sent the packet. If the peer
+  // has switched to a new key, the old key is kept for the time `keep`.
   std::optional<Opened> open_of_newcomer(const PacketHeader& header, ConstBytes datagram,
                                          Duration keep, Instant now);
   bool newcomer_recognizes(std::uint16_t tag) const {

@@ -15,9 +15,9 @@ Handshake::Outcome Handshake::find_mismatch(const HelloFrame& hello) const {
 }
 
 // Epochs are clock values. A lower epoch means an old copy of a HELLO, or a clock that was set
-// back. While we still hear the peer, such a HELLO has to wait. There is one exception. With
-// encryption, a HELLO that names our epoch has just accepted our offer, so its sender is the peer,
-// and is there now.
+// back. As long as packets of the peer arrive, such a HELLO has to wait. There is one exception.
+// With encryption, a HELLO that names our epoch has just accepted our offer, so its sender is the
+// peer, and is running now.
 bool Handshake::must_wait(const HelloFrame& hello, bool peer_silent) const {
   if (state_ != State::kEstablished || hello.epoch > peer_.epoch || peer_silent) return false;
   return !config_.encrypts || hello.peer_epoch != config_.epoch;

@@ -1,5 +1,5 @@
-// HELLO: finds out which boot of the peer is there, and whether this boot is still there
-// (docs/stp.md section 4).
+// The exchange of HELLOs. It finds out which boot of the peer is running, and proves that it is
+// running now (docs/stp.md section 4).
 //
 //   kIdle --HELLO of the peer--> kGreeted --proof that the peer knows our epoch--> kEstablished
 //     ^                             |                                               |       ^
@@ -8,7 +8,8 @@
 // The proof is a HELLO that names our epoch, or any packet of the session, as its checksum covers
 // both epochs. The sender of a HELLO with another epoch is a newcomer until it gives proof, since
 // any machine can send such a HELLO at any time. So a newcomer without proof does not replace an
-// established peer. There is at most one newcomer, the last one heard, and it is soon forgotten.
+// established peer. There is at most one newcomer: the sender of the last such HELLO. It is
+// forgotten soon after its last HELLO.
 //
 // In a session that encrypts, KeyExchange has already checked that the peer has written the HELLO.
 #pragma once
@@ -30,7 +31,7 @@ class Handshake {
   enum class State : std::uint8_t { kIdle, kGreeted, kEstablished, kRefused };
   enum class Outcome : std::uint8_t {
     kNothing,
-    kNewcomer,     // a newcomer has sent HELLO, but has not proved yet that it is there
+    kNewcomer,     // a newcomer has sent HELLO, but has not proved yet to be the peer
     kEstablished,  // this HELLO establishes the peer, and all state of another epoch is void
     kStale,        // from a session that seems to have ended
     kIncompatible,
@@ -53,16 +54,16 @@ class Handshake {
   // Returns kIncompatible, kUnlikeSecurity or kUnlikeLanes if no session with the sender of `hello`
   // is possible, or else kNothing.
   Outcome find_mismatch(const HelloFrame& hello) const;
-  // `peer_silent`: the established peer has been silent for long. Only then may a peer with an
-  // older epoch, after its clock was set back, replace the established peer.
+  // `peer_silent` says whether the established peer has been silent for long. Only then may a boot
+  // with a lower epoch replace it: the clock of the peer may have been set back.
   Outcome handle_hello(const HelloFrame& hello, std::uint32_t number, bool peer_silent,
                        Instant now);
   // A packet of the newcomer's session has arrived, which proves that the newcomer is the peer.
   void establish_newcomer();
-  // A packet of another session has arrived. We answer its sender with a HELLO, but not for every
-  // packet.
+  // A packet of another session has arrived. Its sender gets a HELLO, at a limited rate.
   void answer_stranger(Instant now);
-  // Asks the established peer for another HELLO: soon, and then in every interval.
+  // Asks the established peer for another HELLO. Our HELLO is sent now, or one interval after the
+  // last one.
   void ask_again(Instant now) {
     asks_ = true;
     hello_at_ = std::min(hello_at_, later(now, last_hello_ + config_.interval));
@@ -83,7 +84,7 @@ class Handshake {
   }
   // Forgets a newcomer that has sent neither a HELLO nor proof for long.
   void expire(Instant now);
-  // A HELLO with a correct MAC has repeated an offer. If its epoch is that of the newcomer, the
+  // A HELLO with a correct MAC has repeated an offer. If the HELLO has the newcomer's epoch, the
   // newcomer still waits for our answer, and is kept for longer.
   void on_repeated(std::uint64_t epoch, Instant now) {
     expire(now);
@@ -100,7 +101,7 @@ class Handshake {
 
   State state() const { return state_; }
   bool knows_peer() const { return peer_.epoch != 0; }
-  // The HELLO of the peer that was established last.
+  // The HELLO of the most recently established peer.
   const HelloFrame& peer() const { return peer_; }
   // The epoch of the newcomer; 0 if there is none.
   std::uint64_t newcomer() const { return newcomer_ ? newcomer_->hello.epoch : 0; }
@@ -119,7 +120,7 @@ class Handshake {
     HelloFrame hello;
     Instant until;
   };
-  // Packets of strangers, or with corrupted tags, cause at most one HELLO in this time.
+  // Packets of other sessions, or with corrupted tags, cause at most one HELLO in this time.
   static constexpr Duration kAnswerInterval = Duration::milliseconds(50);
   // If many HELLOs arrive in the peer's name, this number is answered at once, and then one in each
   // interval. The interval is kGreetingInterval. After the peer is established, answers are less
@@ -149,7 +150,7 @@ class Handshake {
   std::uint32_t echo_ = 0;
   int unanswered_ = 0;
   bool asks_ = false;
-  bool owes_peer_ = false;  // the next HELLO answers the established peer, before a newcomer
+  bool owes_peer_ = false;  // the next HELLO answers the established peer instead of a newcomer
   Duration rtt_sample_;
 };
 

@@ -7,8 +7,8 @@ namespace satrelay::stp {
 
 // nullptr stands for no limit.
 struct HandshakeBudgets {
-  control::Budget* hellos = nullptr;   // HELLOs that answer no HELLO
-  control::Budget* answers = nullptr;  // answers, and HELLOs to an alive peer
+  control::Budget* hellos = nullptr;   // HELLOs that answer no HELLO, to a peer that is not alive
+  control::Budget* answers = nullptr;  // HELLOs that answer a HELLO, or go to an alive peer
   control::Budget* closes = nullptr;
 };
 

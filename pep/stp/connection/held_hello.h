@@ -1,5 +1,5 @@
-// The HELLO of a session that waits for its turn to be read. If HELLOs have a MAC, the newest is
-// held, since the peer's own HELLO is newer than any recorded HELLO.
+// A HELLO that has arrived, and waits for its turn to be read. A session holds one HELLO. If HELLOs
+// have a MAC, the newest is held, since the peer's own HELLO is newer than any recorded HELLO.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace satrelay::stp {
 
 class HeldHello {
  public:
-  // Why a HELLO is held instead of another. The strongest reason comes first.
+  // The reasons to hold one HELLO instead of another. The strongest reason comes first.
   struct Claim {
     bool has_mac = false;  // it has a MAC, so a holder of the secret has written it
     // Only without a MAC: it names our epoch, so its sender has received one of our HELLOs.
@@ -26,8 +26,8 @@ class HeldHello {
 
   bool empty() const { return packet_.empty(); }
   const Claim& claim() const { return claim_; }
-  // Returns true if `packet` is now held, as no HELLO was held, or one with a weaker claim. If two
-  // HELLOs without a MAC have equal claims, the first stays.
+  // Holds `packet` if no HELLO is held, or if the held one has a weaker claim. Returns whether
+  // `packet` is now held. If two HELLOs without a MAC have equal claims, the first stays.
   bool offer(ConstBytes packet, const Claim& claim) {
     if (packet.size() > kMinDatagram || (!empty() && claim <= claim_)) return false;
     packet_.assign(packet.begin(), packet.end());

@@ -37,7 +37,7 @@ bool HelloAdmission::admit_with_mac(const ReceivedHello& hello, KeyExchange& key
   return false;
 }
 
-// The HELLO is from an older build, or from any other sender.
+// A HELLO without a MAC comes from an older build of the peer, or from any other machine.
 bool HelloAdmission::admit_without_mac(const ReceivedHello& hello, KeyExchange& key_exchange,
                                        bool is_alive, Instant now) {
   HelloTurns& turns = parts_.turns;
@@ -51,8 +51,8 @@ bool HelloAdmission::admit_without_mac(const ReceivedHello& hello, KeyExchange& 
   }
   const std::uint64_t unread = parts_.counters.hellos_unread;
   hold(hello, {.names_us = hello.frame.peer_epoch == epoch_});
-  // A HELLO of the peer may be among the dropped ones. So ask the peer: its answer names our epoch,
-  // which is a stronger claim than that of the held HELLO (names_us).
+  // The dropped HELLO may be from the peer. So ask the peer for another: its answer names our
+  // epoch, and so has a stronger claim than a held HELLO that does not (names_us).
   if (parts_.counters.hellos_unread != unread && !is_alive) {
     key_exchange.want_answer();
     parts_.handshake.ask_soon(now);

@@ -1,7 +1,7 @@
 // Decides which HELLOs of a session that encrypts are read. A HELLO costs its sender nothing, but
-// costs its reader a multiplication on a curve. So HELLOs of strangers are rejected before: by
-// their MAC, by their number, and by turns that all sessions of a worker share (docs/stp.md section
-// 16).
+// costs its reader a multiplication on a curve. So HELLOs of other machines are rejected before the
+// multiplication: by their MAC, by their number, and by turns that all sessions of a worker share
+// (docs/stp.md section 16).
 #pragma once
 
 #include <cstddef>
@@ -41,8 +41,8 @@ class HelloAdmission {
   // `epoch` is our boot epoch.
   HelloAdmission(const Parts& parts, std::uint64_t epoch) : parts_(parts), epoch_(epoch) {}
 
-  // Whether the HELLO may be read now. If not, it may be held until its turn. `is_alive`: the peer
-  // is alive.
+  // Whether the HELLO may be read now. If not, it may be held until its turn. `is_alive` says
+  // whether the peer is alive.
   [[nodiscard]] bool admit(const ReceivedHello& hello, KeyExchange& key_exchange, bool is_alive,
                            Instant now);
   bool holds_hello() const { return !held_.empty(); }
@@ -50,7 +50,7 @@ class HelloAdmission {
   Instant next() const {
     return held_.empty() ? Instant::never() : turns_of_held().due(parts_.turns.who());
   }
-  // Returns the packet of the held HELLO, if it is its turn now.
+  // Returns the packet of the held HELLO, if its turn has come.
   std::optional<std::vector<std::byte>> take(Instant now);
   void clear() { held_.clear(); }
 

@@ -27,7 +27,8 @@ class HelloBudget {
   // with the peer's next offer, and our answer may contain another acceptance: in total about 150
   // us.
   static constexpr Turns::Pace kAnswers = {Duration::milliseconds(10), 128, Duration::zero()};
-  // A peer that has proved to send MACs is not considered an older build for this time.
+  // After a peer has proved that its HELLOs have MACs, HELLOs in its name without a MAC are dropped
+  // for this time.
   static constexpr Duration kMacExpected = Duration::seconds(600);
 
   explicit HelloBudget(std::size_t peers)
@@ -42,7 +43,7 @@ class HelloBudget {
   Turns ours;
   Turns answers;
 
-  // The peer's HELLOs have MACs, and it was proved that they are not replayed.
+  // To be called when a HELLO of the peer with a MAC was proved to be new, and not replayed.
   void on_mac_proved(std::uint32_t peer, Instant now) { proved_[peer] = now; }
   bool expects_mac(std::uint32_t peer, Instant now) const {
     return now < proved_[peer] + kMacExpected;

@@ -28,7 +28,8 @@ class HelloMac {
     other_.reset();
   }
 
-  // The secret under which a HELLO is written. The reader must have it.
+  // The secret from which the key of the MAC is derived. The receiver of the HELLO must have this
+  // secret.
   enum class Under : std::uint8_t { kFirst, kOther };
   // Writes MAC and checksum. `packet` is a whole HELLO packet with space for both at its end.
   void close(MutableBytes packet, const Security& security, Under under);

@@ -13,8 +13,8 @@ namespace satrelay::stp {
 
 class HelloMemory {
  public:
-  // Number of boots of which the highest number is remembered: the latest boot, and the other boots
-  // that were heard last.
+  // The highest HELLO number is remembered for this many boots: the latest boot, and the other
+  // boots with the most recent HELLOs.
   static constexpr std::size_t kBoots = 8;
 
   // Returns true, and remembers the number, if the HELLO is newer than all earlier HELLOs of its
@@ -26,7 +26,7 @@ class HelloMemory {
       known->number = number;
       return true;
     }
-    // Never replace the latest boot. A later boot always counts as new, and is remembered then.
+    // Never replace the latest boot: its HELLOs could then be replayed.
     if (boots_[next_].epoch != 0 && boots_[next_].epoch == latest()) advance();
     boots_[next_] = {epoch, number};
     advance();
@@ -35,7 +35,7 @@ class HelloMemory {
 
  private:
   struct Boot {
-    std::uint64_t epoch = 0;  // 0: unused
+    std::uint64_t epoch = 0;  // 0 if unused
     std::uint32_t number = 0;
   };
   std::uint64_t latest() const { return std::ranges::max(boots_, {}, &Boot::epoch).epoch; }

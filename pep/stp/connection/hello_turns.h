@@ -20,7 +20,7 @@ namespace satrelay::stp {
 
 class HelloTurns {
  public:
-  // `shared` must outlive this object. nullptr: the session has a budget of its own. `who`
+  // `shared` must outlive this object. If it is nullptr, the session has its own budget. `who`
   // identifies the session in `shared`. The budgets in `octets` must outlive this object.
   HelloTurns(HelloBudget* shared, const Turns::Who& who, const HandshakeBudgets& octets);
 
@@ -54,15 +54,15 @@ class HelloTurns {
   std::uint64_t delayed() const { return delayed_; }
 
  private:
-  // Most bytes of UDP payload in a HELLO, and in a CLOSE.
+  // Upper limits for the UDP payload of a HELLO and of a CLOSE, in bytes.
   static constexpr std::size_t kHelloRoom = 352, kCloseRoom = 64;
 
   bool answers(const Peer& peer) const {
     return peer.is_alive || owes_answer_ || peer.handshake.owes_answer();
   }
-  // Whether the next HELLO needs no turn, as it is the first of the session, or answers a HELLO
-  // that had its turn. The answer to an acceptance needs a turn. Otherwise a holder of the secret
-  // could accept the offer in each answer, without end.
+  // Whether the next HELLO needs no turn, because it is the first of the session, or answers a
+  // HELLO that had its turn. The answer to an acceptance needs a turn. Otherwise a holder of the
+  // secret could accept the offer in each answer, without end.
   bool is_free(const Peer& peer) const {
     return peer.handshake.hello_number() == 0 || (owes_answer_ && !answers_acceptance_);
   }

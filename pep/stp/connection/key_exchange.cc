@@ -24,8 +24,8 @@ KeyExchange::KeyExchange(const Security& security, std::uint8_t lane, bool opens
       is_even_(opens_even_streams),
       epoch_(epoch) {}
 
-// The prologue says which end makes the offer, so that an attacker cannot let an end talk to
-// itself.
+// The prologue says which end makes the offer, so that an attacker cannot reflect an offer to its
+// sender.
 KeyExchange::Bytes KeyExchange::prologue(bool from_even) const {
   const ConstBytes label = std::as_bytes(std::span(kLabel));
   Bytes bytes(label.begin(), label.end());
@@ -43,7 +43,7 @@ crypto::PrivateKey KeyExchange::ephemeral() {
 
 KeyExchange::Bytes KeyExchange::payload(const HelloFrame& hello, std::uint32_t number) {
   HelloFrame plain = hello;
-  plain.encrypts = false;  // HelloKeys do not follow
+  plain.encrypts = false;  // no HelloKeys follow this frame
   Bytes bytes(kPayloadSize);
   ByteWriter out(bytes);
   write_hello(out, plain);
@@ -99,8 +99,9 @@ KeyExchange::Reading KeyExchange::read(const HelloFrame& clear, const HelloKeys&
   reading.verdict = Verdict::kAuthentic;
   reading.hello = accepted ? accepted->hello : offered->hello;
   reading.hello.peer_epoch = accepted ? epoch_ : 0;
-  // These fields change while the Noise messages are repeated, so their plain values are used.
-  // False values can only cause an answer, or a wrong first estimate of the round trip.
+  // An end repeats a Noise message unchanged, but these fields change from HELLO to HELLO. So their
+  // unencrypted values are used. Forged values can only cause an answer, or a wrong first estimate
+  // of the RTT.
   reading.hello.echo = clear.echo;
   reading.hello.answer_wanted = clear.answer_wanted;
   return reading;
@@ -197,7 +198,7 @@ void KeyExchange::set_secrets(const crypto::Psk& psk, const std::optional<crypto
       (!has_other || same(other->bytes(), security_.other->bytes()))) {
     return;
   }
-  // The peer has made the offer that we accepted under this secret, so it knows the secret.
+  // The secret of the last offer that we read. The sender of that offer knows this secret.
   const crypto::Psk& known =
       under_ == HelloMac::Under::kOther && security_.other ? *security_.other : security_.psk;
   if (other && same(known.bytes(), other->bytes())) {

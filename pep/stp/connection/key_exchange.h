@@ -2,19 +2,19 @@
 //
 // Each end makes offers, which are message 1 of Noise_NNpsk0. The other end accepts an offer by
 // message 2. Then both ends have the same two keys, one for each direction. HELLOs carry both
-// messages. The payload of a message is the HELLO itself, encrypted. The plain fields of that HELLO
-// are not trusted.
+// messages. The payload of a message is the content of its HELLO, encrypted. The unencrypted fields
+// of the HELLO are not trusted.
 //
 //   A                                         B
 //   HELLO, offer 1 of A  ------------------->         B: A is there, with this boot epoch
 //           <-------------------  HELLO, accepts offer 1 of A; offer 1 of B
 //   HELLO, accepts offer 1 of B  ----------->         A: B is there now, and can read what A sends
 //
-// If the peer accepts our offer, it is there now: no other machine could have written the
+// If the peer accepts our offer, it is running now: no other machine could have written the
 // acceptance. An offer proves nothing, since an attacker may replay an old one. But an end repeats
 // an offer unchanged, and gives each new offer a higher number. So each offer of the peer is read
-// once, and the newest counts. An offer of a newcomer is always read, whatever offers of others
-// were read before: a newcomer without proof does not replace the peer.
+// once, and the newest counts. An offer of a newcomer is always read, whatever other offers were
+// read before. This is safe, since a newcomer without proof does not replace the peer.
 #pragma once
 
 #include <cstdint>
@@ -59,24 +59,24 @@ class KeyExchange {
   // Whether a holder of one of our secrets has written this HELLO packet. The packet must have a
   // MAC.
   bool is_genuine(ConstBytes packet) { return mac_.is_genuine(packet, security_); }
-  // Whether a genuine HELLO is the first that accepts our current offer. If so, its sender is there
-  // now.
+  // Whether a genuine HELLO is the first that accepts our current offer. If so, its sender is
+  // running now.
   bool answers_offer(const HelloKeys& keys) const;
   // Whether a HELLO accepts our current offer, for the first time or not. To read such an
   // acceptance takes a curve operation.
   bool is_accepted_by(const HelloKeys& keys) const;
-  // `peer_silent` has the meaning that it has in Handshake. If it is false, an offer of a boot
-  // older than the peer's is stale. read() takes hashes for an offer, and a curve operation for an
-  // acceptance, so the caller checks its budget first.
+  // `peer_silent` means the same as in Handshake::handle_hello(). If it is false, an offer of a
+  // boot older than the peer's is stale. read() takes hashes for an offer, and a curve operation
+  // for an acceptance, so the caller checks its budget first.
   Reading read(const HelloFrame& clear, const HelloKeys& keys, bool peer_silent);
 
-  // It is proved that the peer is the boot with this epoch, and has our keys.
+  // To be called when the boot with this epoch has proved to be the peer, and to have our keys.
   void settle(std::uint64_t peer_epoch);
 
   // Whether an established peer must accept another offer of ours, as it may not have our keys.
   bool wants_answer() const { return wants_answer_; }
   void want_answer() { wants_answer_ = true; }
-  // The offer for the next HELLO, which has the content `ours`. Valid until the next call.
+  // The offer for the next HELLO. `ours` is the content of that HELLO. Valid until the next call.
   ConstBytes offer(const HelloFrame& ours, Instant now);
   // The acceptance for the next HELLO; empty if there is no offer to accept.
   ConstBytes accept(const HelloFrame& ours);
@@ -94,7 +94,7 @@ class KeyExchange {
   };
   std::optional<Accepted> take_accepted() { return std::exchange(accepted_, std::nullopt); }
   void set_secrets(const crypto::Psk& psk, const std::optional<crypto::Psk>& other);
-  // Lets the next offer be a new one, as the content of our HELLO has changed.
+  // Makes offer() return a new offer next time, as the content of our HELLO has changed.
   void withdraw_offer() { offering_.reset(); }
 
  private:

@@ -10,7 +10,8 @@ namespace satrelay::stp {
 
 class KeyMismatchTimer {
  public:
-  // A single HELLO may be damaged, or be left from an earlier start.
+  // Number of HELLOs that raise the suspicion. A single HELLO may be damaged, or come from an
+  // earlier boot.
   static constexpr std::uint32_t kLeast = 3;
   // The suspicion ends after this time. For comparison: a peer that gets no answer sends one HELLO
   // per second.

@@ -1,7 +1,7 @@
-// The keys of one direction of a session, which follow one another (docs/stp.md section 16). Bit K
-// of a packet's header says whether the number of its key is even or odd. Each key is derived from
-// the previous one. A previous key cannot be derived from a later one, so an attacker that gets a
-// key cannot read earlier packets.
+// The sequence of keys in one direction of a session (docs/stp.md section 16). Bit K of a packet's
+// header says whether the number of its key is even or odd. Each key is derived from the previous
+// one. A previous key cannot be derived from a later one, so an attacker that gets a key cannot
+// read earlier packets.
 #pragma once
 
 #include <algorithm>
@@ -90,7 +90,7 @@ class ReceiveKey {
  private:
   bool open_with(crypto::Aead& key, std::uint64_t number, ConstBytes packet,
                  MutableBytes plain) const;
-  KeyChain chain_;  // its secret belongs to `next_`
+  KeyChain chain_;  // holds the secret of `next_`
   Sender sender_;
   std::uint16_t tag_;
   std::unique_ptr<crypto::Aead> previous_;

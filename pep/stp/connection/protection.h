@@ -20,7 +20,7 @@ namespace satrelay::stp {
 
 class Protection {
  public:
-  // `security`: nullopt if the session has only a checksum.
+  // `security` is nullopt if the packets of the session have only a checksum.
   Protection(const std::optional<Security>& security, std::uint8_t lane, bool opens_even_streams,
              std::size_t datagram_size);
 
@@ -32,26 +32,27 @@ class Protection {
   void clear();
   // Sets the boot epochs of both ends, for a session with a checksum.
   void bind(std::uint64_t own_epoch, std::uint64_t peer_epoch);
-  // Adds the keys of an exchange, with which the peer may send from now on. `offerer` is the end
-  // that made the accepted offer. One proposal per offerer is kept.
+  // Adds the keys of an exchange. The peer may send with these keys from now on. `offerer` is the
+  // end that made the accepted offer. One proposal per offerer is kept.
   enum class Offerer : std::uint8_t { kWe, kPeer };
   void propose(Offerer offerer, const SessionKeys& keys);
   // Sends the packets from `next` on under `key`.
   void send_with(const crypto::Key256& key, std::uint64_t next, Instant now) {
     send_.emplace(key, sender(is_even_), next, now);
   }
-  // To be called after the peer has sent a packet. If this packet was under proposed keys, we send
+  // To be called after a packet of the peer was opened. If proposed keys have opened it, we send
   // with the key of the same exchange, unless we already have a key that is not worn out.
   void send_with_proven(std::uint64_t next, Instant now);
 
-  // --- the way out ---------------------------------------------------------------------------
+  // --- sending -------------------------------------------------------------------------------
   // To be called before packet `next` is sent. Switches to the next key when that is due.
   void prepare(std::uint64_t next, Instant now);
   // Whether no more packets may be sent under the key, as too many were sent without a report that
-  // the peer knows it.
+  // shows that the peer knows the key.
   bool is_worn_out(std::uint64_t next) const;
-  // Whether packets were sent under the key for the time `patience`, without a report that the peer
-  // knows it. The peer may know another key instead, from an exchange at the same time.
+  // Whether packets were sent under the key for the time `patience`, without a report that shows
+  // that the peer knows the key. The peer may know another key instead, from a simultaneous
+  // exchange.
   bool is_unconfirmed(std::uint64_t next, Duration patience, Instant now) const {
     return send_ && !send_->may_follow() && send_->packets(next) > 0 &&
            now - send_->since() >= patience;
@@ -61,8 +62,8 @@ class Protection {
   bool may_replace(std::uint64_t next) const {
     return send_ && (!send_->may_follow() || is_worn_out(next));
   }
-  // All packets from `next` up to the result (exclusive) are sent under the current key, without a
-  // call of prepare(). The result is `next` if no packet was sent under the key yet.
+  // The packets from `next` up to the returned number (exclusive) can be sent under the current key
+  // without a call of prepare(). Returns `next` if no packet was sent under the key yet.
   std::uint64_t same_key_until(std::uint64_t next) const {
     if (!send_) return std::numeric_limits<std::uint64_t>::max();
     const std::uint64_t packets = send_->packets(next);
@@ -77,12 +78,12 @@ class Protection {
     if (send_) send_->on_reported(highest);
   }
 
-  // --- the way in ----------------------------------------------------------------------------
+  // --- receiving -----------------------------------------------------------------------------
   // Whether the tag belongs to the session. Takes one to three comparisons.
   bool recognizes(std::uint16_t tag) const;
-  // The frames of a packet from the peer, valid until the next call. nullopt if another machine
-  // sent the packet, or if it was changed on the path. An old key of the peer is kept for the time
-  // `keep`.
+  // Returns the frames of a packet from the peer, valid until the next call. Returns nullopt if
+  // another machine sent the packet, or if it was changed on the path. If the peer has switched to
+  // a new key, the old key is kept for the time `keep`.
   std::optional<ConstBytes> open(const PacketHeader& header, std::uint64_t number,
                                  ConstBytes packet, Instant now, Duration keep) {
     const auto frames = unseal(header, number, packet, now, keep);
@@ -96,7 +97,7 @@ class Protection {
     if (receive_) receive_->expire(now);
   }
 
-  // The observer gets every packet of close() and open() unencrypted. nullptr: no observer.
+  // The observer gets every packet of close() and open() unencrypted. nullptr removes the observer.
   void set_observer(PacketObserver* observer) { observer_ = observer; }
   void show(PacketObserver::Way way, ConstBytes packet, std::size_t trailer) const {
     if (observer_ == nullptr) return;
@@ -129,7 +130,7 @@ class Protection {
   bool is_bound_ = false;
   std::optional<SendKey> send_;
   std::optional<ReceiveKey> receive_;
-  std::optional<crypto::Key256> proven_;  // our send key from the exchange of receive_
+  std::optional<crypto::Key256> proven_;  // our send key from the exchange that gave receive_
   std::array<std::optional<Proposal>, 2> proposals_;
   std::vector<std::byte> plain_;
   PacketObserver* observer_ = nullptr;

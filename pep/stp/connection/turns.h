@@ -1,6 +1,6 @@
-// Turns at expensive work, a limited number per second. The sessions of a worker share them in
-// rotation: by peer, and within a peer by lane. A session that asks more often only waits for its
-// own next turn.
+// Turns are permissions to do expensive work once. Their number per second is limited. The sessions
+// of a worker share them round robin: by peer, and within a peer by lane. A session that asks more
+// often only waits for its own next turn.
 #pragma once
 
 #include <array>

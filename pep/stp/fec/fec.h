@@ -25,12 +25,12 @@
 namespace satrelay::stp {
 
 struct Fec {
-  // How many packets the receiver of each code keeps. For flights: a window, and the packets that
-  // are sent after it and before its repairs.
+  // How many packets the receiver of each code keeps. The code of flights needs a whole window, and
+  // the packets that are sent between the window and its repairs.
   static constexpr std::size_t kKeptOfFlights = FecSender::kReach;
   static constexpr std::size_t kKeptOfPrompt = 2048;
 
-  // `shared` is the budget that the sessions of a worker share; nullptr: no sharing.
+  // `shared` is the budget that the sessions of a worker share; nullptr if none is shared.
   explicit Fec(std::size_t most, SharedRepairs* shared = nullptr)
       : max_datagram(most),
         budget(shared),
@@ -72,13 +72,13 @@ struct Fec {
     runs.on_report(report);
     policy.set_run_length(runs.mean());
   }
-  // Losses of packets below `number` were no losses of the path.
+  // Forgets the losses of packets below `number`, as they were no losses of the path.
   void forget_runs_below(std::uint64_t number) {
     runs.forget_below(number);
     policy.set_run_length(runs.mean());
   }
-  // `repaired` is a count of the peer's reports: our packets that the path has lost, but that count
-  // as received. Returns by how much the count has grown.
+  // `repaired` is a count in the peer's report: how many of our packets the path has lost and the
+  // peer has recovered. Returns by how much the count has grown.
   std::uint64_t note_repaired(std::uint64_t repaired) {
     if (repaired <= peer_repaired) return 0;
     const std::uint64_t more = repaired - peer_repaired;

@@ -6,10 +6,10 @@
 namespace satrelay::stp {
 namespace {
 
-// The smallest number, up to `most`, that the losses exceed with a chance of at most `residual`.
-// Runs of losses begin at random, and have geometric lengths. Their sum has a compound Poisson
-// distribution, called Polya-Aeppli (N. L. Johnson et al., Univariate Discrete Distributions, 2005,
-// section 9.7).
+// The smallest number of losses, up to `most`, that is exceeded with a chance of at most
+// `residual`. Runs of losses begin at random, and have geometric lengths. Their sum has a compound
+// Poisson distribution, called Polya-Aeppli (N. L. Johnson et al., Univariate Discrete
+// Distributions, 2005, section 9.7).
 std::size_t quantile(double packets, double loss, double run, double residual, std::size_t most) {
   const double runs = packets * loss / run;
   // The result would be far above `most`, and exp() would underflow.

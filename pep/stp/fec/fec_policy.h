@@ -19,8 +19,9 @@ class FecPolicy {
   // The chance that a window loses more packets than it has repairs, if losses are independent. At
   // 50 Mbit/s, a flight consists of four windows.
   static constexpr double kResidual = 2.5e-4;
-  // The same chance if runs of losses have `run` packets on average. Runs count up to ten packets.
-  // In runs each further repair lowers the chance by less, and costs the same time.
+  // The same chance if losses occur in runs of `run` packets on average. More than ten packets
+  // count as ten. A higher chance is accepted in runs, since each further repair lowers it by less,
+  // and costs the same time.
   static double residual(double run) {
     const double counted = std::min(run, 10.0);
     return kResidual * counted * std::sqrt(counted);
@@ -28,7 +29,7 @@ class FecPolicy {
 
   // Counts reported packets: packets that arrived, and packets that the path lost, repaired or not.
   void on_report(std::uint64_t delivered, std::uint64_t lost);
-  // `packets` of the lost packets were not lost on the path.
+  // `packets` of the packets that were counted as lost were not lost on the path.
   void on_excused(std::uint64_t packets) {
     losses_ = std::max(0.0, losses_ - static_cast<double>(packets));
   }
@@ -44,8 +45,8 @@ class FecPolicy {
   // distribution. If packets are lost in runs, each packet carries less information.
   double loss_bound() const;
   // The number of repairs for `sources` packets that keeps the chance of more losses, among packets
-  // and repairs together, below residual(). It is limited to a share of the packets. kMostRepairs +
-  // 1: the window is too long.
+  // and repairs together, below residual(). The result is limited to a share of the packets. It is
+  // kMostRepairs + 1 if the window is too long.
   std::size_t repairs_for(std::size_t sources) const;
   // The largest number of packets, up to `most`, for which `repairs` are enough.
   std::size_t sources_for(std::size_t repairs, std::size_t most) const;

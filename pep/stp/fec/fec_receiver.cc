@@ -50,8 +50,8 @@ void FecReceiver::provide(Instant now) {
   if (store_ == nullptr) store_ = std::make_unique<Store>(kept_count_, stride_);
 }
 
-// The lowest unwrapped index with these 16 bits that is not below the kept packets. So an older
-// packet seems to be new.
+// Returns the lowest unwrapped index with these 16 bits that is not below the kept packets. So the
+// index of an older packet looks like the index of a future packet.
 FecReceiver::Index FecReceiver::unwrap(std::uint16_t index) const {
   if (newest_ == kNone) return kRound + index;
   const Index oldest = newest_ + 1 - kept_count_;
@@ -65,7 +65,8 @@ void FecReceiver::handle_packet(std::uint16_t index, std::uint64_t number, Const
   provide(now);
   const Index at = unwrap(index);
   if (has(at)) return;
-  // This packet is older than all kept packets instead of newer. Keep those packets.
+  // The index seems to be the newest, but the packet number shows that this packet is older than
+  // all kept packets. So the kept packets stay.
   if (newest_ != kNone && at > newest_ && number < newest_number_) return;
   const std::size_t size = write_symbol(kept_symbol(at), number, frames);
   keep(at, number, size);
@@ -89,7 +90,7 @@ void FecReceiver::settle_known(const ReceivedPackets& received) {
   if (store_ == nullptr) return;
   const auto is_kept = [this](Index index) { return index != kNone && has(index); };
   const auto* const known = std::ranges::find_if(store_->unknowns, is_kept);
-  // The known packets were replaced by newer ones meanwhile.
+  // If newer packets have replaced the known packets in the store, no work is left.
   if (known == store_->unknowns.end()) return;
   known_waits_ = true;
   const std::size_t size = kept(*known).size;

@@ -31,12 +31,13 @@ namespace satrelay::stp {
 
 class FecReceiver {
  public:
-  // Most repairs that may wait for further repairs, and most missing packets in them.
+  // At most kMostEquations repairs may wait for further repairs, with at most kMostUnknowns missing
+  // packets.
   static constexpr std::size_t kMostEquations = 160;
   static constexpr std::size_t kMostUnknowns = 256;
-  // After this time the missing packets have long been retransmitted.
+  // Repairs are dropped after this time, as the missing packets have long been retransmitted.
   static constexpr Duration kTimeout = Duration::seconds(1);
-  // How long repairs may fill a gap among protected packets, before the gap is reported at once.
+  // Repairs have this time to fill a gap among protected packets. Then the gap is reported at once.
   static constexpr Duration kPatience = Duration::milliseconds(20);
   // All memory is freed after this time without a packet or repair of the code.
   static constexpr Duration kIdle = Duration::seconds(30);
@@ -75,8 +76,8 @@ class FecReceiver {
     if (repaired_count_ == repaired_first_) return {};
     return std::span(store_->repaired).subspan(repaired_first_, repaired_count_ - repaired_first_);
   }
-  // Defers all of these packets except the first `used`. No repair may be handled until the caller
-  // has used them.
+  // Defers the packets of repaired() except the first `used`. No repair may be handled until the
+  // caller has used the deferred packets.
   void deferred_repaired(std::size_t used) {
     repaired_first_ += used;
     rest_waits_ = true;
@@ -105,7 +106,7 @@ class FecReceiver {
     Index index = kNone;
     std::uint16_t size = 0;  // size of the symbol in bytes
   };
-  // A repair less its known packets: a sum of unknown packets, each multiplied by a factor.
+  // A repair minus its known packets: a sum of unknown packets, each multiplied by a factor.
   struct Equation {
     std::byte* symbol = nullptr;
     std::size_t size = 0;   // padded size of the symbol in bytes
@@ -139,7 +140,8 @@ class FecReceiver {
   bool is_within_reach(Index index) const {
     return newest_ == kNone || index + kept_count_ > newest_;
   }
-  // No useful repair begins so far ahead. Such an index belongs to packets that are no longer kept.
+  // Whether the packets from `first` on are no longer kept. unwrap() gives them an index far ahead,
+  // where no useful repair begins.
   bool is_too_late(Index first) const { return newest_ != kNone && first > newest_ + kRound / 2; }
   void keep(Index index, std::uint64_t number, std::size_t size) {
     store_->kept[index & (kept_count_ - 1)] = {index, static_cast<std::uint16_t>(size)};
@@ -155,8 +157,8 @@ class FecReceiver {
   };
   Missing missing_of(Index first, std::size_t count) const;
   std::size_t column_of(Index index);
-  // Sets `equation` to the symbol of `frame`, less all packets that are known. Returns false if the
-  // symbol contradicts these packets.
+  // Sets `equation` to the symbol of `frame` minus all known packets. Returns false if the symbol
+  // contradicts these packets.
   bool begin(const RepairFrame& frame, Index first, Equation& equation);
   // Adds the equation to the others in reduced row echelon form. Returns false if it follows from
   // the others.

@@ -59,7 +59,7 @@ void FecSender::give_time_back(Window& window) {
 void FecSender::open(std::uint64_t number, const Purpose& purpose, const Plan& plan, Instant now) {
   SATRELAY_CHECK(count_ < kWindows);
   if (count_ == 0)
-    first_ = 0;  // use the first slots again, as the memory of others may be untouched
+    first_ = 0;  // use the first slots again: the pages of the others may not take memory yet
   // Not initialized: pages that are never used take no memory.
   if (!sums_) sums_.reset(new std::byte[kWindows * FecPolicy::kMostRepairs * stride_]);
   ++count_;
@@ -127,8 +127,8 @@ void FecSender::close(std::uint64_t next_number, Instant now) {
   pending_ += window.repairs - window.sent;
 }
 
-// How long to wait for another packet before the window ends. Bulk is sent between the packets of a
-// window, and is not covered.
+// How long to wait for another packet before the window ends. Packets of bulk, which are not
+// covered, are sent between the packets of a window. So the wait grows with the gaps between these.
 Duration FecSender::lull(const Window& window, Waiting waiting) {
   if (waiting == Waiting::kNothing) return kLull;
   if (waiting == Waiting::kShort || window.sources < 2) return kLongestLull;

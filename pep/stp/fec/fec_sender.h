@@ -54,7 +54,7 @@ class FecSender {
     kShort,  // bytes of short flows
   };
 
-  // The stream for which a window is sent.
+  // The stream that a window protects.
   struct Purpose {
     // The stream of the last packet, or of the last packet that belongs to a last flight.
     std::uint32_t stream = 0;
@@ -71,18 +71,18 @@ class FecSender {
   };
   // Sizes for a new window.
   struct Plan {
-    // Number of packets expected in this window and the next ones; 0: unknown.
+    // Number of packets expected in this window and the next ones; 0 if unknown.
     std::size_t packets = 0;
-    std::size_t repairs = 0;  // most repairs for which there is time
+    std::size_t repairs = 0;  // there is time for at most this many
   };
 
-  // `codec`, `policy` and `time` must outlive this object. `time` pays for the sums. `max_datagram`
-  // is the size of the largest datagram.
+  // `codec`, `policy` and `time` must outlive this object. The time for the sums is taken from
+  // `time`. `max_datagram` is the size of the largest datagram.
   FecSender(const FecCodec& codec, const FecPolicy& policy, PartOfTime& time,
             std::size_t max_datagram);
 
-  // has_room(): whether one more packet can be protected. next_frame(): the frame with which that
-  // packet begins.
+  // has_room() returns whether one more packet can be protected. next_frame() returns the frame at
+  // the beginning of that packet.
   bool has_room() const { return has_open_ || count_ < kWindows; }
   CodedFrame next_frame() const { return {FecCode::kFlight, next_index_}; }
   // Adds a packet that is sent with `frames` after next_frame(). Packet numbers must ascend, and
@@ -106,13 +106,13 @@ class FecSender {
   Instant idle_at() const { return sums_ && count_ == 0 ? last_used_ + kIdle : Instant::never(); }
   // The purpose of the window of the next repair. Only valid if ready().
   const Purpose& next_purpose() const { return front().purpose; }
-  // Whether the receiver no longer keeps all packets of that window.
+  // Whether the receiver no longer keeps all packets of the next repair's window.
   bool next_is_out_of_reach() const {
     return static_cast<std::uint16_t>(next_index_ - front().first_index) > kReach;
   }
   // The size of the next repair's frame in bytes.
   std::size_t next_size() const { return kRepairHeaderSize + front().size; }
-  // Drops the remaining repairs of that window. Returns their number.
+  // Drops the remaining repairs of the next repair's window. Returns their number.
   std::size_t drop_next();
   // Writes a REPAIR frame into the packet `own_number`. Returns false if it does not fit into
   // `out`.
@@ -130,14 +130,15 @@ class FecSender {
   static constexpr std::size_t kSmallWindow = 64;
   static constexpr Duration kLull = Duration::milliseconds(2);
   static constexpr Duration kLongestLull = Duration::milliseconds(100);
-  // While bulk waits, a lull is the time of this number of packets.
+  // While bulk waits, a window ends after a pause of this many average gaps between its packets.
   static constexpr std::int64_t kGapsOfLull = 8;
   // One repair for this number of packets, while other bytes wait.
   static constexpr std::size_t kShare = 8;
-  // Repairs per window; they need so little time that it is not counted.
+  // A window may always have this many repairs. They need so little time that it is not counted.
   static constexpr std::size_t kFewRepairs = 6;
-  // Early repairs are sent as often as packets are lost on average, times this factor. Without it,
-  // losses above the average would wait for the end of the window every other time.
+  // Early repairs are sent as often as packets are lost on average, times this factor. Without the
+  // factor, about half of the windows would lose more than average, and these losses would wait for
+  // the end of the window.
   static constexpr double kEarly = 1.3;
   // Number of packets of short flows that are sent before repairs.
   static constexpr std::size_t kCourtesy = 1024;
@@ -175,8 +176,8 @@ class FecSender {
     const auto slot = static_cast<std::size_t>(&window - windows_.data());
     return sums_.get() + (slot * FecPolicy::kMostRepairs + row) * stride_;
   }
-  // How many packets of short flows are sent before repairs of the first window, if it has ended.
-  // courtesy(): after its last packet. spread(): between two of its repairs.
+  // If the first window has ended, packets of short flows are sent before its repairs: courtesy()
+  // packets after the window's last packet, and spread() packets between two of its repairs.
   std::size_t courtesy() const;
   std::size_t spread() const;
   bool is_behind_others(std::uint64_t next_number) const;

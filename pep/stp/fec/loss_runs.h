@@ -1,5 +1,5 @@
-// The lengths of runs in which a path loses packets, as the peer's reports first show them. Later
-// reports count packets as received that were repaired soon afterwards.
+// Measures how many packets in a row a path loses, by the first report on each packet. Later
+// reports are not used, since they count repaired packets as received.
 #pragma once
 
 #include <algorithm>

@@ -23,8 +23,8 @@ void PromptSender::add(std::uint64_t number, ConstBytes frames, double share, In
   const std::size_t size = source_.assign(number, frames);
   for (std::size_t slot = 0; slot < kSums; ++slot) {
     Sum& sum = sums_[slot];
-    // This sum was not sent as a repair for very long. Its first packets have long arrived, so the
-    // sum begins again.
+    // This sum has not been sent as a repair for a long time. Its first packets have long arrived,
+    // so the sum begins again.
     if (sum.count == kLongest) begin(sum);
     if (sum.count++ == 0) sum.first_number = number;
     sum.size = std::max(sum.size, size);

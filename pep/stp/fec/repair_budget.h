@@ -1,7 +1,7 @@
 // Limits the time for repairs, counted in additions of one symbol to another. A peer with the right
-// keys must not keep a core busy with repairs that cost much and recover little. Nor must hundreds
-// of peers with lossy paths do so by the repairs that are sent to them. Both codes of a session
-// share the budget, and so do all sessions of a worker.
+// keys must not keep a core busy with repairs that cost much and recover little. Nor must the
+// repairs that we send to hundreds of peers with lossy paths. Both codes of a session share the
+// budget, and so do all sessions of a worker.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +13,8 @@
 
 namespace satrelay::stp {
 
-// A number of additions per millisecond. Unused time is kept for a tenth of a second, or for one
-// repair of a whole window.
+// A number of additions per millisecond. Unused time is saved up to a tenth of a second, or up to
+// one repair of a whole window if that takes longer.
 class RepairTime {
  public:
   explicit RepairTime(std::int64_t in_a_millisecond)
@@ -48,8 +48,8 @@ class RepairTime {
   Instant told_;
 };
 
-// An addition takes a tenth of a microsecond. At most half of a worker's time is for solving, and
-// half for sums.
+// An addition takes a tenth of a microsecond. At most half of a worker's time is for solving the
+// equations of received repairs, and half for the sums of repairs to send.
 inline constexpr Work kAdditionWork = 100;
 inline constexpr std::int64_t kAdditionsInAMillisecond = 5000;
 // The work for one frame of a recovered packet. One repair may recover 160 packets.
@@ -59,7 +59,7 @@ inline constexpr Work kFrameWork = 250;
 // served.
 class PartOfTime {
  public:
-  // `first_come` is the shared part, which must outlive this object; nullptr: none.
+  // `first_come` is the shared part, which must outlive this object; nullptr if there is none.
   PartOfTime(std::int64_t own, RepairTime* first_come) : own_(own), first_come_(first_come) {}
   PartOfTime(const PartOfTime&) = delete;
   PartOfTime& operator=(const PartOfTime&) = delete;
@@ -75,7 +75,7 @@ class PartOfTime {
     }
     return true;
   }
-  // owe(): the work needed more than the last take(). give_back(): it needed less.
+  // Call owe() if the work needed more than the last take(), and give_back() if it needed less.
   void owe(std::size_t additions) { paying_->owe(static_cast<std::int64_t>(additions)); }
   void give_back(std::size_t additions) {
     paying_->give_back(static_cast<std::int64_t>(additions));
@@ -88,7 +88,7 @@ class PartOfTime {
 };
 
 // The time that the sessions of a worker share: half a core for solving, and half a core for sums.
-// Half of each is divided equally. The other half is first come, first served.
+// Half of each is divided equally among the sessions. The other half is first come, first served.
 class SharedRepairs {
  public:
   // `call` is the work that one call of the engine may do. Its owner renews it, and it must outlive
@@ -113,9 +113,8 @@ class SharedRepairs {
   WorkBudget& call_;
 };
 
-// The budget of a session that shares none. All its calls at one instant together have the budget
-// of one call. So it makes no difference into how many calls the packets of one instant are
-// divided.
+// The budget of a session that shares none. All its calls at the same instant share the budget of
+// one call. So it makes no difference into how many calls the packets of one instant are divided.
 class OwnRepairs {
  public:
   SharedRepairs& shared() { return shared_; }
@@ -137,7 +136,7 @@ class OwnRepairs {
 // The budget of one session, for received repairs and for sums.
 class RepairBudget {
  public:
-  // nullptr: the session shares with no other session, and its calls have no limit.
+  // If `shared` is nullptr, the session shares with no other session, and its calls have no limit.
   explicit RepairBudget(SharedRepairs* shared = nullptr)
       : shared_(shared),
         solving_(shared == nullptr ? kAdditionsInAMillisecond : shared->part(),

@@ -6,8 +6,8 @@ namespace satrelay::stp {
 
 namespace {
 
-// If the carrier was free for longer than this, a new burst begins. Perhaps no packet follows that
-// would show the loss of its first packet.
+// If the carrier was free for longer than this, a new burst begins. Its first packet is covered,
+// since perhaps no packet follows that would show its loss.
 constexpr Duration kQuiet = Duration::milliseconds(2);
 
 // Each packet is added to each repair of its window, which takes a tenth of a microsecond. A
@@ -27,12 +27,13 @@ constexpr std::size_t kLongestOfShort = 512;
 
 }  // namespace
 
-// Whether all remaining bytes of the stream are sent within the time of a flight.
+// Whether the stream has announced all its remaining bytes, and they fit into its share of one
+// flight.
 bool RepairPlanner::is_ending(const Stream& stream) const {
   return stream.left_is_all() && !lasts(stream);
 }
 
-// Whether the remaining bytes of the stream take longer than the time of a flight.
+// Whether the remaining bytes of the stream exceed its share of one flight (Path::flight()).
 bool RepairPlanner::lasts(const Stream& stream) const {
   return stream.has_more() || stream.left() * sharers(stream) > flight();
 }
@@ -41,7 +42,8 @@ bool RepairPlanner::is_short(const Stream& stream) const {
   return may_end(stream) && stream.send.sent() < FecPolicy::kMostShortFlow;
 }
 
-// Whether the whole stream, as far as is known, is sent within the time of a flight.
+// Whether the stream may be short: its known remaining bytes fit into its share of one flight, and
+// it has sent less than this share, or less than kLeastShortFlow.
 bool RepairPlanner::may_end(const Stream& stream) const {
   if (lasts(stream)) return false;
   return stream.send.sent() < std::max(flight() / sharers(stream), FecPolicy::kLeastShortFlow);
@@ -63,9 +65,10 @@ FecSender::Waiting RepairPlanner::waiting() const {
                                                 : FecSender::Waiting::kOther;
 }
 
-// This must be known before the packet is built, as a REPAIR needs more space than its packets.
-// Covered are packets that open streams, short flows, last flights, and the beginning and the end
-// of a burst. The middle of bulk is never covered, since retransmissions cost nothing there.
+// The code must be known before the packet is built, as a REPAIR needs more space than the packets
+// that it covers. The codes cover packets that open streams, short flows, last flights, and the
+// beginning and the end of a burst. The middle of bulk is never covered, since retransmissions cost
+// nothing there.
 std::optional<FecCode> RepairPlanner::code() const {
   const bool is_clean = job_.fec.policy.is_clean();
   const bool opens = !job_.streams.due().opens().empty();
@@ -137,8 +140,8 @@ bool RepairPlanner::is_useful(const FecSender::Purpose& purpose) const {
 }
 
 // While large packets are in grave doubt, a long repair waits. The doubt may soon be over, as
-// reports are also lost in bursts. If it is not, the repair would not arrive, and would only delay
-// the retransmission of lost bytes.
+// reports are also lost in bursts. But if large packets really do not pass, the repair would not
+// arrive, and would only delay the retransmission of lost bytes.
 bool RepairPlanner::is_doubtful() const {
   return job_.path.mtu.is_doubtful(job_.fec.sender.next_size() + job_.stp_overhead);
 }

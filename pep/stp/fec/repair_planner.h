@@ -34,18 +34,18 @@ class RepairPlanner {
     const Streams& streams;
     const schedule::Turn& turn;    // turn of the next packet
     std::uint64_t next = 0;        // number of the next packet
-    std::size_t stp_overhead = 0;  // bytes of a packet beside its frames
+    std::size_t stp_overhead = 0;  // bytes of header and trailer in a packet
     Instant now;
   };
   explicit RepairPlanner(const Job& job) : job_(job) {}
 
-  // By which code the next packet of data should be covered; nullopt if by none.
+  // The code that should cover the next packet of data; nullopt if none should.
   std::optional<FecCode> code() const;
   // Covers the packet, which must still be empty.
   Coverage protect(PacketBuilder& packet, FecCode code) const;
   // Adds a complete packet to its code. `first_class` is the class of its first stream bytes;
   // nullopt if it has none. `prompt_share` is the number of repair bytes for each byte of a prompt
-  // flow; 0: calculated from the loss.
+  // flow. 0 means that it is calculated from the loss.
   void add(const PacketBuilder& packet, const Coverage& coverage,
            std::optional<schedule::ClassId> first_class, double prompt_share);
   // Writes the next useful repair that is due. Returns the class of the packets that it covers;

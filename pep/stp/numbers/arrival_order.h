@@ -1,4 +1,4 @@
-// Measures how late packets arrive that were overtaken by later packets. The receiver reports this
+// Measures how late packets arrive if later packets have overtaken them. The receiver reports this
 // lateness to the sender, and both wait for that time before they consider a gap a loss. Packet
 // numbers are never used twice, so a late arrival can only be reordering on the path.
 #pragma once
@@ -29,8 +29,8 @@ class ArrivalOrder {
   }
   // Packet `number` arrived after a higher number.
   void on_late(std::uint64_t number, Instant now) {
-    // The first mark above the number shows when the packet was overtaken, to an accuracy of
-    // kGrain.
+    // The first mark above the number shows when a later packet overtook this one, to an accuracy
+    // of kGrain.
     std::uint64_t low = count_ > kMarks ? count_ - kMarks : 0;
     if (low > 0 && mark(low).next > number) return;  // the packet was overtaken too long ago
     std::uint64_t high = count_;
@@ -68,7 +68,8 @@ class ArrivalOrder {
   };
   using Marks = std::array<Mark, kMarks>;
   const Mark& mark(std::uint64_t count) const { return (*marks_)[count % kMarks]; }
-  // A ring with at most one mark for each kGrain. It is allocated for the first mark.
+  // A ring of marks, at most one for each kGrain. A mark records when the highest number seen was
+  // `next` - 1. The ring is allocated for the first mark.
   std::unique_ptr<Marks> marks_;
   std::uint64_t count_ = 0;
   Duration recent_;

@@ -68,8 +68,8 @@ void ReceivedPackets::begin_report(const ReportContext& context, Instant now) {
   const auto oldest =
       static_cast<std::size_t>(std::clamp(context.repeats, 1, int{kMaxRepeats})) - 1;
   covered_from_ = ends_[oldest];
-  // If each packet is in one report only, begin at the first gap that was young at the last report.
-  // Its packets may have been late, or may have been recovered since.
+  // If each packet is in one report only, begin at the first gap that was still new at the last
+  // regular report. The missing packets may only have been late, or may have been recovered since.
   if (oldest == 0) covered_from_ = open_before_;
   if (now >= regular_at_ + kRegularInterval) {
     std::copy_backward(ends_.begin(), ends_.end() - 1, ends_.end());
@@ -85,8 +85,8 @@ void ReceivedPackets::begin_report(const ReportContext& context, Instant now) {
   in_report_ = true;
 }
 
-// Losses of the peer's packets count as well: a fade of one direction mostly affects the other,
-// too.
+// Whether packets of the peer are lost in bursts. Our reports may then be lost in bursts, too: a
+// fade of one direction mostly affects the other.
 bool ReceivedPackets::misses_bursts() const {
   const auto gaps = missing_.ranges();
   const auto newest = gaps.last(std::min(gaps.size(), kOlderGaps));
@@ -118,7 +118,7 @@ bool ReceivedPackets::write_report(ByteWriter& out, const ReportContext& context
   write_varint(out, next_ - cursor_);
   write_varint(out, context.bytes_received);
   write_varint(out, context.stored);
-  write_varint(out, 0);  // the host of the session does not pass on ECN marks yet
+  write_varint(out, 0);  // the caller does not pass ECN marks to the session yet
   write_varint(out, context.repaired);
   write_varint(out, static_cast<std::uint64_t>(order_.lateness(now).to_microseconds()));
   write_varint(out, cursor_ - report_begin_);

@@ -38,8 +38,8 @@ class ReceivedPackets {
   static constexpr std::size_t kOlderGaps = 32;
   // Losses are bursts if their runs have at least this many packets on average.
   static constexpr std::uint64_t kBurst = 3;
-  // Reports that follow each other faster than this, as new gaps cause them, count as one regular
-  // report.
+  // New gaps cause additional reports. Reports that follow each other faster than this count as one
+  // regular report.
   static constexpr Duration kRegularInterval = Duration::milliseconds(25);
 
   std::uint64_t next() const { return next_; }  // one past the highest number seen
@@ -54,10 +54,10 @@ class ReceivedPackets {
   // under new numbers.
   bool has_place(std::uint64_t number) const;
   static constexpr std::size_t kReach = 4096;  // number of gaps at either end that may be filled
-  // Marks a packet as received that is no duplicate. Returns true if there is now a new gap below
+  // Marks a packet that is no duplicate as received. Returns true if there is now a new gap below
   // it.
   bool record(std::uint64_t number, Instant now);
-  // Marks a packet as received that was recovered with repairs. This says nothing about the order
+  // Marks a packet that was recovered with repairs as received. This says nothing about the order
   // of packets on the path.
   void record_repaired(std::uint64_t number) { missing_.erase(number, number + 1); }
   // How late packets out of order have recently arrived; zero if the path keeps the order.
@@ -95,15 +95,16 @@ class ReceivedPackets {
   std::uint64_t settled_ = 0;
   std::array<std::uint64_t, kMaxRepeats> ends_{};  // ends of the last regular reports, newest first
   Instant regular_at_;
-  // A gap may still close if the packets around it arrived less than this time before a report.
+  // A gap is young if the packets around it arrived less than this time before a report. The
+  // missing packets may then only be late.
   static constexpr Duration kYoung = Duration::milliseconds(25);
   std::uint64_t sampled_ = 0;  // the value of next_ at the last sample
   Instant sampled_at_;
   std::uint64_t young_from_ = 0;  // packets below this number arrived more than kYoung ago
-  // The first gap that was young when the last regular report was made.
+  // The first packet of the first young gap at the last regular report.
   std::uint64_t open_before_ = 0;
   std::uint64_t covered_from_ = 0;     // first packet that the last report was required to cover
-  std::uint64_t rewind_ = kMaxVarint;  // kMaxVarint: no rewind was requested
+  std::uint64_t rewind_ = kMaxVarint;  // kMaxVarint if no rewind was requested
   int rewound_reports_ = 0;            // number of further reports that must begin at rewind_
   bool in_report_ = false;
   std::uint64_t report_begin_ = 0;

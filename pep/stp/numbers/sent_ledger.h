@@ -90,7 +90,7 @@ static_assert(sizeof(SentPacket) == 64);
 class SentLedger {
  public:
   static constexpr std::size_t kMaxItems = 16;
-  // Highest number of packets, as SentPacket::overflow has 21 bits.
+  // Upper limit of `max_packets`, as SentPacket::overflow has 21 bits.
   static constexpr std::uint32_t kMostPackets = 1U << 21;
 
   // `max_packets` must not exceed kMostPackets.

@@ -37,7 +37,7 @@ void ControlWriter::write(bool credits_wait, bool report_waits) {
   write_settled_below();
 }
 
-// The cost of the frames written since `before` on the return link. Headers count if no data is
+// The cost, on the return link, of the frames written since `before`. Headers count if no data is
 // sent with these frames.
 ReportCost ControlWriter::cost_since(std::size_t before) const {
   const std::size_t bytes = frames_.written() - before;
@@ -129,7 +129,8 @@ void ControlWriter::write_confirmations() {
   Streams& streams = job_.streams;
   ConfirmList& confirms = streams.due().confirms();
   while (!confirms.empty() && job_.packet.fits(kMaxConfirmFrameSize)) write_next_of(confirms);
-  // Hosts may ask as often as they like, so questions must wait for the reports of all sessions.
+  // Hosts may ask as often as they like, so questions wait until the reports of all sessions leave
+  // enough of the shared budget.
   ConfirmList& questions = streams.due().questions();
   bool may_ask = true;
   while (may_ask && confirms.empty() && !questions.empty() &&
@@ -161,8 +162,8 @@ void ControlWriter::write_next_of(ConfirmList& confirms) {
   ++job_.counters.confirmations_out;
 }
 
-// Tells the peer below which packet it need not report again, as we know these packets from earlier
-// reports.
+// Tells the peer below which packet number it need not report again, as earlier reports have
+// settled the packets below.
 void ControlWriter::write_settled_below() {
   const PacketBuilder& packet = job_.packet;
   ReportRequests& requests = job_.path.requests;

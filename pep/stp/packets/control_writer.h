@@ -27,7 +27,7 @@ class ControlWriter {
     CapacityAnnouncement& own_capacity;
     Counters& counters;
     Instant now;
-    std::size_t stp_overhead = 0;       // bytes of an STP packet beside its frames
+    std::size_t stp_overhead = 0;       // bytes of header and trailer in an STP packet
     std::size_t datagram_overhead = 0;  // bytes of the UDP and IP headers
     bool tells_reception = false;       // whether the peer understands RECEPTION
     // Whether stream bytes wait, and whether they are sent in this packet.
@@ -40,7 +40,7 @@ class ControlWriter {
   };
   explicit ControlWriter(const Job& job) : job_(job), frames_(job.packet.frames()) {}
 
-  // `credits_wait`: a credit frame is due. `report_waits`: a report is due.
+  // `credits_wait` says whether a credit frame is due, and `report_waits` whether a report is due.
   void write(bool credits_wait, bool report_waits);
 
  private:

@@ -7,7 +7,7 @@ namespace satrelay::stp {
 
 namespace {
 
-// This number of searches and shifts of small entries takes as long as one packet.
+// This number of searches and shifts of small entries takes as long as the work for one packet.
 constexpr std::uint64_t kRangesPerObject = 64;
 
 }  // namespace

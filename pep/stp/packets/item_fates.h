@@ -29,8 +29,8 @@ class ItemFates {
   void on_acknowledged(const SentPacket& packet);
   // Requests the retransmission of the packet's items. end_run() must have been called before.
   void on_lost(const SentPacket& packet);
-  // Does the same although no loss is known, because the loss of the last packet sent would not
-  // show.
+  // Does the same although no loss is known, because no later packet would show the loss of the
+  // last packet sent.
   void repeat(const SentPacket& packet);
   // Counts the cost of edits of a set as work. `now` is the set's moved(), and `counted` is its
   // value up to which the cost is already counted.

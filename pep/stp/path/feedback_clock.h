@@ -20,7 +20,8 @@ class FeedbackClock {
     Duration maximum = Duration::milliseconds(600);
     BitRate budget = BitRate::bits_per_second(50'000);
     FeedbackMode mode = FeedbackMode::kAdaptive;
-    // The part of the carrier that reports may use, shared with other sessions. nullptr: no limit.
+    // Limits how much of the carrier the reports of all its sessions may use. nullptr means no
+    // limit.
     ReportBudget* shared = nullptr;
   };
   // The longest interval between reports if the link is narrow (is_narrow()).
@@ -47,11 +48,11 @@ class FeedbackClock {
     if (shared_time_ > maximum_) return 1;
     return is_dear() ? std::min(repeats_, kLeastRepeats) : repeats_;
   }
-  // A gap will be certain at `when`, if no packet fills it. In the modes kHpfp and kMNack, the gap
-  // waits for the next regular report. The same holds if reports are expensive (is_dear()). If such
-  // reports were sent at once, they would use up the budget, and regular reports would be late. A
-  // report begins where an older regular report ended, so all reports would become longer and more
-  // expensive.
+  // A gap counts as a loss at `when`, if no packet fills it until then. In the modes kHpfp and
+  // kMNack, the gap waits for the next regular report. The same holds if reports are expensive
+  // (is_dear()). If expensive reports were sent at once, they would use up the budget, and regular
+  // reports would be late. A report begins where an older regular report ended, so all reports
+  // would become longer and more expensive.
   void on_gap(Instant when) {
     if (config_.mode == FeedbackMode::kAdaptive && !is_dear()) on_urgent(when);
   }
@@ -73,8 +74,8 @@ class FeedbackClock {
                        : Instant();
   }
 
-  // When frames that can wait may be sent, as the reports of all sessions leave enough of the
-  // shared budget.
+  // When frames that are not urgent may be sent: as soon as the reports of all sessions leave
+  // enough of the shared budget.
   Instant questions_at() const {
     return config_.shared == nullptr ? Instant() : config_.shared->spent_until() - kBurst;
   }
@@ -95,17 +96,18 @@ class FeedbackClock {
     if (config_.shared == nullptr) return at;
     return later(at, earlier(config_.shared->spent_until() - kBurst, last_ + kLongest));
   }
-  // The interval of regular reports, which observes both budgets.
+  // The interval of regular reports. It keeps both budgets.
   Duration interval() const { return std::max(of_mode(), std::min(shared_time_, kLongest)); }
-  // The interval that a report announces. It includes what other sessions have used of the shared
-  // budget in advance. The next report is usually no later.
+  // Returns the interval until the next report, for the current report to announce. It includes the
+  // time for which other sessions have overdrawn the shared budget. The next report usually comes
+  // no later.
   Duration tell_interval(Instant now) {
     told_interval_ = next_interval(now);
     return told_interval_;
   }
   // The interval that the last report has announced, or the current interval if that is longer.
   Duration told_interval() const { return std::max(told_interval_, interval()); }
-  // A part of a report was sent. `complete`: it was the last part.
+  // A part of a report was sent. `complete` says whether it was the last part.
   void on_report(const ReportCost& cost, bool complete, Instant now) {
     current_.bytes += cost.bytes;
     current_.carried += cost.carried;
@@ -158,7 +160,7 @@ class FeedbackClock {
   static constexpr std::size_t kPacket = 1500;
   // From the section on acknowledgments in the HpFP paper.
   static constexpr Duration kHpfpInterval = Duration::milliseconds(200);
-  // How far immediate reports may use the budget in advance.
+  // How far immediate reports may overdraw the budget.
   static constexpr Duration kBurst = Duration::milliseconds(100);
   Config config_;
   Duration maximum_ = config_.maximum;

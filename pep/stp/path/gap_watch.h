@@ -1,6 +1,6 @@
-// Watches a gap in the peer's packets until it is certain to be a loss, as the missing packets may
-// only be late (reorder_tolerance.h). It watches one gap at a time. A report about this gap also
-// covers later gaps.
+// Watches a gap in the peer's packets until it counts as a loss: the missing packets may only be
+// late (reorder_tolerance.h). It watches one gap at a time. A report about this gap also covers
+// later gaps.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +13,15 @@ namespace satrelay::stp {
 class GapWatch {
  public:
   // Packet `number` has arrived, but not the packets directly below it. Returns true if this gap is
-  // watched now, as no other gap was.
+  // watched from now on, because no other gap was watched.
   bool on_gap(std::uint64_t number) {
     if (watches()) return false;
-    first_ = number - 1;  // the highest missing packet is the last to become certain
+    first_ = number - 1;  // the highest missing packet is the last to count as lost
     return true;
   }
   // Packet `number` was recorded, and `next` is one past the highest number. Returns true if enough
-  // packets have arrived after the gap to make it certain on a path that keeps the order. The watch
-  // then ends. It also ends if the gap is filled.
+  // packets have arrived after the gap to count it as a loss on a path that keeps the order. The
+  // watch then ends. It also ends if the gap is filled.
   bool on_recorded(std::uint64_t number, std::uint64_t next) {
     if (!watches()) return false;
     const bool is_certain = number != first_ && next > first_ + ReorderTolerance::kPackets;

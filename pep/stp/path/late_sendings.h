@@ -1,6 +1,6 @@
-// Records the times in which this machine had written packets, but had not yet passed them to its
-// port. Such packets were sent later than their recorded time of sending, so their delay seems too
-// long.
+// Records the time spans in which this machine had written packets, but had not yet passed them to
+// its port. Such packets were sent later than their recorded time of sending, so their delay seems
+// too long.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@ class LateSendings {
   // Packets written from `began` on may have been sent as late as `ended`. Spans must be added in
   // order of time.
   void add(Instant began, Instant ended) { spans_[count_++ % spans_.size()] = {began, ended}; }
-  // How much later than the time `sent` the packet may have been sent.
+  // How much later than its recorded time `sent` a packet may have been sent.
   Duration lateness(Instant sent) const {
     for (const Span& span : spans_) {
       if (sent >= span.began && sent <= span.ended) return span.ended - sent;

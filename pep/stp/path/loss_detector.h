@@ -1,11 +1,11 @@
 // Decides, only by the peer's reports, which packets have arrived and which are lost (docs/stp.md
 // section 7).
 //
-// A packet is settled if it is known to have arrived, or was declared lost. Unsettled are the
-// packets in unresolved_, all of them below frontier_, and all packets from frontier_ on, which no
-// report has covered yet. So a report costs O(its ranges + newly settled packets), however many
-// packets are in flight. One report may settle all packets in flight, so the visitor decides when a
-// call has done enough.
+// A packet is settled if it is known to have arrived, or was declared lost. The unsettled packets
+// are the members of unresolved_, which are below frontier_, and all packets from frontier_ on,
+// which no report has covered yet. So a report costs O(its ranges + newly settled packets), however
+// many packets are in flight. One report may settle all packets in flight, so the visitor decides
+// when a call has done enough.
 #pragma once
 
 #include <algorithm>
@@ -24,8 +24,8 @@ class LossDetector {
   struct Rule {
     std::uint64_t uncertain = 0;  // missing packets below this number are lost
     Duration wait;  // other missing packets are lost if no report within this time says otherwise
-    // Missing packets in these ranges may still be repaired if a code covers them, which a later
-    // report will show. The ranges are ascending and disjoint.
+    // Missing packets in these ranges may still be repaired if a code covers them. A later report
+    // shows whether they were repaired. The ranges are ascending and disjoint.
     std::span<const Range> repairable = {};
   };
 
@@ -36,15 +36,15 @@ class LossDetector {
   bool is_unresolved(std::uint64_t number) const {
     return number >= frontier_ || unresolved_.contains(number);
   }
-  // Requires that such a packet exists.
+  // The newest unresolved packet below `number`. There must be one.
   std::uint64_t newest_unresolved_below(std::uint64_t number) const {
     const auto ranges = unresolved_.ranges();
     std::size_t i = unresolved_.first_ending_after(number);
     if (i < ranges.size() && ranges[i].begin < number) return number - 1;
     return i > 0 ? ranges[i - 1].end - 1 : 0;
   }
-  // When packets are declared lost that were reported missing, but may still be late. never() if
-  // there are none.
+  // When packets that were reported missing, and may only be late, are declared lost. never() if
+  // there are no such packets.
   Instant deadline() const { return deadline_; }
 
   // `report.highest` must have been sent. The visitor has the following functions, and must not
@@ -62,7 +62,7 @@ class LossDetector {
   // continues.
   template <typename Visitor>
   void handle_timeout(Instant now, Visitor& visitor);
-  // How many ranges were moved by edits of the sets, as in RangeSet.
+  // How many ranges the edits of both sets have moved (RangeSet::moved()).
   std::uint64_t moved() const { return unresolved_.moved() + lost_.moved(); }
   // Declares the only unresolved packet below `number` lost, whether or not it has arrived.
   template <typename Visitor>

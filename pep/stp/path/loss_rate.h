@@ -21,7 +21,7 @@ class LossRate {
     packets_ += static_cast<double>(packets);
     losses_ += static_cast<double>(packets);
   }
-  // `packets` of the lost packets were not lost on the path.
+  // `packets` of the packets that were counted as lost were not lost on the path.
   void on_excused(std::uint64_t packets) {
     losses_ = std::max(0.0, losses_ - static_cast<double>(packets));
   }

@@ -54,9 +54,8 @@ struct Path {
   void note_outage(const SentLedger& ledger, Instant now) {
     if (probes.is_outage(rtt.smoothed(), now)) outage_end = ledger.next();
   }
-  // How doubtful it is that large packets get through. There is a doubt if reports about packets
-  // are missing that must have arrived long ago: either the path is silent, or it drops large
-  // packets.
+  // How doubtful it is that large packets get through. There is a doubt if reports about our
+  // packets are overdue: either the path is silent, or it drops large packets.
   PathMtu::Doubt doubt_of_large_packets(const SentLedger& ledger, Instant now) const;
   // Requests a report if all reports about some packets were lost.
   void ask_for_missed_reports(const FeedbackFrame& report, Instant now) {
@@ -72,11 +71,12 @@ struct Path {
   // recovered with repairs.
   void end_report(const PendingReport& pending, std::uint64_t repaired, const SentLedger& ledger,
                   Instant now);
-  // The rule for which packets are lost that a report calls missing. It does not consider repairs.
+  // The rule by which packets that a report calls missing count as lost. It does not consider
+  // repairs.
   LossDetector::Rule loss_rule(const FeedbackFrame& report, const SentLedger& ledger);
-  // `packets` were lost, and `at_peer` of them had reached the peer's port, so the path had carried
-  // them. Returns how many of the losses counted so far were no losses of the path, as their
-  // packets were too large.
+  // `packets` is the number of lost packets. `at_peer` of them had reached the peer's port, so the
+  // path did not lose them. Returns how many of the losses that were counted so far were no losses
+  // of the path either, because the packets were too large.
   [[nodiscard]] std::uint64_t count_losses(std::uint64_t packets, std::uint64_t at_peer);
 
   PathId id;
@@ -90,7 +90,7 @@ struct Path {
   ProbeTimer probes;
   PathMtu mtu;
   RttEstimator rtt;
-  std::uint64_t outage_end = 0;  // packets below were sent before the end of the last outage
+  std::uint64_t outage_end = 0;  // packets below this number were sent before the last outage ended
   bool large_ping = false;       // the last PING on a silent path was padded
   Duration peer_feedback_interval;
   Instant last_report;

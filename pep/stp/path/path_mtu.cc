@@ -115,7 +115,8 @@ bool PathMtu::on_lost(std::uint64_t number, std::size_t size, Instant now) {
   if (!is_large(size) || number < newest_large_received_) return false;
   if (large_lost_++ == 0) first_suspect_ = last_counted_ = number;
   // An outage drops small packets, too. So a lost large packet counts only if an earlier small
-  // packet has arrived. The next lost packet counts only if there is another such small packet.
+  // packet has arrived. The next lost packet counts only if another small packet, sent between the
+  // two, has arrived.
   if (oldest_small_behind_ != 0 && oldest_small_behind_ < number) {
     ++lost_behind_small_;
     last_counted_ = number;

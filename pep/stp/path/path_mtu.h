@@ -32,7 +32,7 @@ class PathMtu {
  public:
   struct Config {
     std::uint16_t base = 1172;
-    // UDP payload of 576 IP bytes, which every IPv4 host accepts (RFC 791).
+    // UDP payload of an IP packet of 576 bytes, which every IPv4 host accepts (RFC 791).
     std::uint16_t floor = 548;
     std::uint16_t maximum = 1472;
     bool known = false;  // start at the maximum, and only detect black holes
@@ -45,8 +45,8 @@ class PathMtu {
   // The search ends if the gap between the limit and the smallest lost size is smaller than this.
   // In bytes.
   static constexpr std::uint16_t kResolution = 8;
-  // Signs of a black hole: this many large packets were lost in a row, and this many of them were
-  // sent after a small packet that arrived.
+  // Signs of a black hole: kLargeLost large packets were lost in a row, and kLostBehindSmall of
+  // these were sent after a small packet that arrived.
   static constexpr int kLargeLost = 6;
   static constexpr int kLostBehindSmall = 3;
   // More packets than a burst of losses or an overflowing queue usually drops.
@@ -58,8 +58,8 @@ class PathMtu {
   void start(std::uint16_t peer_maximum);
   std::uint16_t limit() const { return limit_; }
   State state() const { return state_; }
-  // Whether the limit is above the floor, so that packets of that size can show more about the path
-  // than small packets.
+  // Whether the limit is above the floor. Then packets as large as the limit can show more about
+  // the path than small packets.
   bool is_raised() const { return limit_ > floor_; }
   // How doubtful it is that large packets get through, until one of them arrives. The doubt is
   // slight if a report is late. It is grave if reports are missing, or if a small packet has
@@ -89,11 +89,11 @@ class PathMtu {
   // is neither a sign of congestion nor a loss of the link.
   bool on_acknowledged(std::uint64_t number, std::size_t size, Instant now);
   bool on_lost(std::uint64_t number, std::size_t size, Instant now);
-  // The caller asks once after each of the two calls above. kBlackHole: the limit has fallen to the
-  // fallback.
+  // To be called once after each on_acknowledged() and on_lost(). kBlackHole means that the limit
+  // has fallen to the fallback.
   Verdict take_verdict();
-  // on_counted(): the caller has counted the loss of packet `number` as a loss of the path. But a
-  // black hole says nothing about how much the path loses. So take_too_large() returns how many
+  // on_counted() is called when the loss of packet `number` was counted as a loss of the path. But
+  // a black hole says nothing about how much the path loses. So take_too_large() returns how many
   // counted packets since its last call were too large.
   void on_counted(std::uint64_t number, std::size_t size);
   std::uint64_t take_too_large();

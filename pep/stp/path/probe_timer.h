@@ -65,7 +65,7 @@ class ProbeTimer {
     if (in_flight_ > 0) --in_flight_;
   }
   std::uint64_t in_flight() const { return in_flight_; }
-  // Since when packets are in flight. Only meaningful if in_flight() > 0.
+  // When the present time with packets in flight began. Only valid if in_flight() > 0.
   Instant busy_since() const { return busy_since_; }
 
   // Whether more than kFew packets are in flight, and no report has arrived for `time`.
@@ -73,13 +73,14 @@ class ProbeTimer {
     return in_flight_ > kFew && now >= last_report_ + time;
   }
   // Whether a report is long overdue. Then new data is held back, since an outage would only drop
-  // it. If only a few packets are in flight, all of them may be lost by chance. Then the state
-  // begins only after a probe got no answer. So a keystroke does not wait for the report about the
+  // it. If only a few packets are in flight, all of them may be lost by chance. Then data is held
+  // back only after a probe got no answer. So a keystroke does not wait for the report about the
   // previous one.
   bool frozen() const { return frozen_; }
-  // Since when reports are missing, even if other packets arrive. never() if no report is missing.
+  // Start of the time without reports, even if other packets arrive; never() if no report is
+  // missing.
   Instant missing_since() const { return missing_since_; }
-  // Since when reports arrive regularly. never() if they do not.
+  // Start of the time in which reports arrive regularly; never() if they do not.
   Instant reported_since() const {
     return missing_since_.is_never() ? reported_since_ : Instant::never();
   }
@@ -104,15 +105,17 @@ class ProbeTimer {
   Instant suspect_at() const { return last_heard_ + suspect_after_; }
   Instant next_probe() const { return in_flight_ == 0 ? ping_at() : probe_at(); }
 
-  // Whether the peer is heard again after complete silence. Its own probes have then got through,
-  // half a round trip before a report about our probes can arrive. (If the peer was heard and only
-  // its reports were missing, its packets say nothing about the direction to it.)
+  // Whether a packet of the peer arrives after complete silence. The peer's own probes have then
+  // got through, half a round trip before a report about our probes can arrive. (If only the
+  // reports were missing, and other packets of the peer arrived, they would say nothing about the
+  // direction to the peer.)
   bool is_return(Instant now) const { return frozen_ && now - last_heard_ >= patience_; }
   // Sending continues. If no report arrives, the path counts as silent again after the usual
   // patience.
   void on_return(Instant now) { go_on(now); }
 
-  // Whether this is an outage instead of a loss of the last packets: probes got no answer, too.
+  // Whether the silence is an outage, and not only a loss of the last packets: the probes got no
+  // answer either.
   bool is_outage(Duration round_trip, Instant now) const {
     return frozen_ && now >= silence_end() + round_trip + kProbeInterval * 2;
   }
@@ -127,8 +130,8 @@ class ProbeTimer {
     return (smoothed_rtt + feedback_interval) * 5 / 4 + kProbeInterval;
   }
   Instant silence_end() const { return later(last_report_, busy_since_) + patience_; }
-  // When to probe. The last packets sent may be lost, as no later packet shows the gap. Or the
-  // whole path is silent.
+  // When to probe. Either the last packets that we sent may be lost, since no later packet shows
+  // the gap, or the whole path is silent.
   Instant probe_at() const {
     return probes_ > 0 ? next_probe_ : earlier(last_sent_ + patience_, silence_end());
   }
@@ -139,9 +142,9 @@ class ProbeTimer {
   Instant last_heard_;
   Instant last_report_;
   Instant last_sent_;
-  Instant busy_since_;  // since when packets are in flight
+  Instant busy_since_;  // when the present time with packets in flight began
   Instant next_probe_;
-  Instant silent_from_;  // from then on, a probe means silence if no report has arrived
+  Instant silent_from_;  // a probe at this time or later means that the path is silent
   Instant missing_since_ = Instant::never();
   Instant reported_since_;
   std::uint64_t in_flight_ = 0;

@@ -23,8 +23,8 @@ class RateCuts {
  public:
   // A session begins with this rate, whatever rate the last session had.
   void begin(BitRate rate) { level_ = rate; }
-  // `rate` is the current rate. It is a cut if it is more than a twentieth below the previous rate.
-  // Then `cause()` is called, which returns the cause, or nullopt if it was no cut.
+  // `rate` is the current rate. If it is more than 5% below the previous rate, calls `cause()`,
+  // which returns the cause of the cut, or nullopt if the change is no cut.
   template <typename Cause>
   void look(BitRate rate, Cause&& cause) {
     if (rate >= level_) {

@@ -13,22 +13,23 @@
 
 namespace satrelay::stp {
 
-// The state of the port, as the host of a gateway knows it when it passes packets to the gateway.
+// The state of the port when the program passes received packets to the engine.
 struct Reception {
   Duration waited;           // time since the port was last known to be empty
   std::uint64_t missed = 0;  // frames that the full port dropped since the start
 };
 
-// The side of the receiver, which informs the sender.
+// The receiving side, which informs the sender.
 class OwnReception {
  public:
   // Shorter waits are not reported, as any program causes them.
   static constexpr Duration kWorthTelling = Duration::milliseconds(1);
 
-  // A packet of the session has arrived. `newest`: no packet has a higher number.
+  // A packet of the session has arrived. `newest` says whether no packet with a higher number has
+  // arrived.
   void on_packet(const Reception& reception, bool newest) {
     if (!began_) {
-      // Frames that were missed earlier belonged to other sessions.
+      // Frames that the port dropped earlier belonged to other sessions.
       began_ = true;
       base_ = reception.missed;
     }
@@ -56,10 +57,10 @@ class OwnReception {
   Duration waited_;
 };
 
-// The side of the sender, which attributes losses to the peer's port. The counts of the peer and
-// the losses may arrive in any order. So a count is kept for later losses, and losses are kept for
-// a later count. Both are kept for a moment only, since the port may have dropped packets of other
-// senders.
+// The sending side, which attributes losses to the peer's port. The counts of the peer may arrive
+// before or after the losses are detected. So a count is kept for later losses, and losses are kept
+// for a later count. Both are kept for a moment only, since the port may have dropped packets of
+// other senders.
 class PeerReception {
  public:
   static constexpr Duration kMemory = Duration::seconds(1);

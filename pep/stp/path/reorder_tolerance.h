@@ -16,8 +16,8 @@ class ReorderTolerance {
   static constexpr std::uint64_t kPackets = 3;
   static constexpr Duration kMinimum = Duration::milliseconds(5);
 
-  // `lateness`: how late packets of this direction have recently arrived, as their receiver has
-  // measured.
+  // `lateness` is how late packets of this direction have recently arrived, as measured by their
+  // receiver.
   void set_lateness(Duration lateness) {
     keeps_order_ = lateness <= Duration::zero();
     time_ = std::max(kMinimum, lateness * 5 / 4);

@@ -1,6 +1,6 @@
 // Reports of the peer that settle more packets than one call may settle. Calls process the first
-// report while the others wait. Only few reports are kept. If one is dropped, later reports have
-// the same content.
+// report while the others wait. Only few reports are kept. A report may be dropped, as later
+// reports have the same content.
 #pragma once
 
 #include <algorithm>

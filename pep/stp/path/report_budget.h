@@ -12,8 +12,8 @@
 namespace satrelay::stp {
 
 struct ReportCost {
-  std::size_t bytes = 0;    // counted as IP bytes
-  std::size_t carried = 0;  // counted as on the link
+  std::size_t bytes = 0;    // in IP bytes
+  std::size_t carried = 0;  // in bytes on the link
 };
 
 class ReportBudget {
@@ -30,7 +30,7 @@ class ReportBudget {
   BitRate rate() const { return rate_; }
 
   Duration time_for(std::size_t bytes) const { return rate_.time_for(ByteCount(bytes)); }
-  // To be called when `bytes` bytes of reports, counted as on the link, were sent.
+  // To be called when reports were sent that take `bytes` bytes on the link.
   void debit(std::size_t bytes, Instant now) {
     debited_ += bytes;
     spent_until_ = earlier(later(spent_until_, now) + time_for(bytes), now + kMostOverdrawn);

@@ -1,5 +1,5 @@
-// Decides when to ask the peer for a report (PING), and below which packet it need not report any
-// more (docs/stp.md section 7).
+// Decides when to ask the peer for a report (PING), and below which packet number the peer need not
+// report any more (docs/stp.md section 7).
 #pragma once
 
 #include <algorithm>

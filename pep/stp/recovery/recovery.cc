@@ -4,7 +4,7 @@
 
 namespace satrelay::stp {
 
-// Applies the fate of each packet that the loss detector has found.
+// Processes each packet that the loss detector has found to be acknowledged or lost.
 struct Recovery::Settler {
   const Job& job;
   ItemFates items;
@@ -144,8 +144,8 @@ bool Recovery::work_off(PendingReport& pending) {
 LossDetector::Rule Recovery::loss_rule(const FeedbackFrame& report) {
   LossDetector::Rule rule = job_.path.loss_rule(report, job_.ledger);
   if (job_.fec == nullptr) return rule;
-  // Repairs for these packets were in flight when the report was written, so the packets do not
-  // count as lost yet.
+  // Repairs for the packets in `rule.repairable` may have been in flight when the report was
+  // written, so these packets do not count as lost yet.
   if (const SentPacket* newest = job_.ledger.find(report.highest)) {
     const Duration delay = report_time(report.delay_us);
     rule.repairable = job_.fec->repairable(newest->sent + delay - job_.path.tolerance.time());

@@ -1,6 +1,6 @@
-// Loss recovery. It finds the fate of our packets from reports and timers, passes it on to the path
-// and to FEC, and requests the retransmission of lost data (docs/stp.md section 7). It has no state
-// of its own: the session creates an object for each call.
+// Loss recovery. It finds out from reports and timers which of our packets have arrived or are
+// lost, informs the path and FEC, and requests the retransmission of lost data (docs/stp.md section
+// 7). It has no state of its own: the session creates an object for each call.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ class Recovery {
     const LateSendings& late_sendings;
     Counters& counters;
     WorkCount& work;
-    std::uint64_t enough;  // when `work` reaches this count, the call has done enough
+    std::uint64_t enough;  // the call settles no more objects when `work` reaches this count
     Instant now;
   };
   explicit Recovery(const Job& job) : job_(job) {}
@@ -38,14 +38,15 @@ class Recovery {
   // `waited` is how long the newest packet of the report waited at the peer's port. Returns false
   // if no working peer can send such a report.
   [[nodiscard]] bool handle_report(const FeedbackFrame& report, Duration waited);
-  // Some packets that were counted as losses of the link may have been dropped at the peer's port.
+  // Corrects the counts of losses: some of the packets that were counted as lost on the link may
+  // have been dropped at the peer's port.
   void handle_reception(const ReceptionFrame& frame);
   // Continues with reports that earlier calls did not finish.
   void work_off_reports();
-  // Declares packets lost that were reported missing, but could have been late until now.
+  // Declares packets lost that were reported missing, and are now too late to be only reordered.
   void run_timer();
   // Retransmits the content of the newest packet in flight. If the last packets were lost, this
-  // repairs the loss, and its report shows any other gap.
+  // repairs the loss, and the report about the retransmission shows any other gap.
   void probe_tail();
   // Frees the oldest entry of a full ledger. The ledger is full only if a very old packet was never
   // reported. Its content is retransmitted, and the packet is forgotten.

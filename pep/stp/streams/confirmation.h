@@ -23,7 +23,7 @@ class ConfirmationExchange {
   const Confirmation& ours() const { return state_ ? state_->ours : kNothing; }
   // Returns the sequence number of the CONFIRM that is sent now, counted from 1 per stream.
   std::uint64_t on_sent() { return ++state().sent; }
-  // Whether no CONFIRM was sent after the one with the number `sequence`.
+  // Whether the CONFIRM with the number `sequence` is the last that was sent.
   bool is_newest(std::uint64_t sequence) const { return sequence == sent(); }
   void on_acknowledged(std::uint64_t sequence) {
     if (state_) state_->acknowledged = std::max(state_->acknowledged, sequence);

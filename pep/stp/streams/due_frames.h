@@ -1,8 +1,8 @@
 // The frames other than stream data that the next packets must carry: a list of streams for each
 // kind of frame. A frame is written from the state that its stream has at that time.
 //
-// CONFIRMs are sent no more often than packets are reported. A peer does not acknowledge a packet
-// that names a stream before its OPEN, so a CONFIRM waits for the OPEN.
+// CONFIRMs are sent no more often than packets are reported. If a CONFIRM arrives before the OPEN
+// of its stream, the peer does not acknowledge the packet. So a CONFIRM waits for the OPEN.
 #pragma once
 
 #include <cstdint>

@@ -24,8 +24,8 @@ class LostRanges {
     return !by_losses_ || std::all_of(by_losses_->begin(), by_losses_->end(),
                                       [](const RangeSet& set) { return set.empty(); });
   }
-  // The first of those bytes that were lost most often, since these delay the reader. The object
-  // must not be empty.
+  // The first range among the bytes that were lost most often, since these bytes delay the reader
+  // most. The object must not be empty.
   Piece first() const {
     SATRELAY_CHECK(by_losses_ != nullptr);
     const Sets& sets = *by_losses_;
@@ -55,7 +55,7 @@ class LostRanges {
       });
     });
   }
-  // How many ranges were moved by edits of the sets, as in RangeSet.
+  // How many ranges the edits of the sets have moved (RangeSet::moved()).
   std::uint64_t moved() const {
     std::uint64_t moved = 0;
     if (!by_losses_) return 0;

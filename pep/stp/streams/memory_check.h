@@ -16,8 +16,8 @@ class MemoryCheck {
   void plan(Instant now) {
     if (next_.is_never()) next_ = now + interval_;
   }
-  // A check begins. If memory is still short afterwards, the caller plans the next check. It does
-  // so at once if this check has found free memory.
+  // A check begins. If memory is still short afterwards, the caller plans the next check: with
+  // plan_at_once() if the present check has found free memory, otherwise with plan().
   void begin() { next_ = Instant::never(); }
   void plan_at_once(Instant now) { next_ = now; }
 

@@ -15,7 +15,7 @@ namespace satrelay::stp {
 class ReceiveHalf {
  public:
   static constexpr std::uint64_t kUnknown = ~std::uint64_t{0};
-  // The limit of each stream allows one piece beyond a gap for each 8 KiB
+  // Beyond gaps, a stream may store one piece for each 8 KiB of its limit
   // (Reassembler::has_place()). At a loss of 10%, there is one gap in 14 KB.
   static constexpr std::uint32_t kBytesAPiece = 8192;
 
@@ -31,7 +31,7 @@ class ReceiveHalf {
   std::uint64_t charged() const { return charged_; }
   std::uint64_t consumed() const { return bytes_.consumed(); }
   std::uint64_t granted() const { return granted_; }  // the highest offset that the peer may send
-  // The limit in the last STREAM_CREDIT; 0: none was sent.
+  // The limit in the last STREAM_CREDIT; 0 if none was sent.
   std::uint64_t told() const { return told_; }
   std::uint64_t final_size() const { return final_size_; }
   bool final_known() const { return final_size_ != kUnknown; }

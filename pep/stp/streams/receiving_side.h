@@ -28,7 +28,7 @@ class ReceivingSide {
     Arena& arena;
   };
 
-  // `promised`: the credit for the lane that our HELLO grants.
+  // `promised` is the credit that our HELLO grants for the whole lane.
   ReceivingSide(const ReceiveCredit::Limits& limits, const Parts& parts, std::uint64_t promised)
       : parts_(parts), stream_limit_(limits.stream), credit_(limits, parts.arena, promised) {}
 
@@ -50,7 +50,7 @@ class ReceivingSide {
   // Number of arena blocks that bytes out of order must leave to bytes in order.
   std::size_t reserve_blocks() const { return parts_.arena.attainable_blocks() / 32 + 1; }
 
-  // Whether streams still have to be given a STREAM_CREDIT. Very many streams may need one at once,
+  // Whether some streams must still get a STREAM_CREDIT. Very many streams may need one at once,
   // and each call of go_on() visits some of them.
   bool work_waits() const { return first_credits_.active(); }
   void go_on();

@@ -18,7 +18,8 @@ class RetiredStreams {
   // If this many ended associations still hold streams, no new session begins.
   static constexpr std::size_t kMost = 4;
   static constexpr std::size_t kStreamsPerStep = 64;
-  // Most bytes of arena blocks that one step frees. The last stream of a step may exceed this.
+  // One step frees at most this many bytes of arena blocks. Only the last stream of the step may
+  // exceed this limit.
   static constexpr std::uint64_t kBytesPerStep = 1U << 20;
 
   bool empty() const { return sessions_.empty(); }

@@ -42,8 +42,8 @@ class SendHalf {
   std::uint64_t unacknowledged() const { return queue_.size() - acknowledged_.total(); }
   // Whether the FIN must be sent without data, as all data has been sent.
   bool fin_due() const { return fin_ == Fin::kPending && unsent() == 0; }
-  // Bytes that may still be sent. `start` is the limit of streams that got no STREAM_CREDIT
-  // (start_credit.h).
+  // Bytes that the stream's credit still allows to send. `start` is the limit of streams that got
+  // no STREAM_CREDIT (start_credit.h).
   std::uint64_t credit(std::uint64_t start) const {
     const std::uint64_t limit = std::max(limit_, start);
     return limit > sent_ ? limit - sent_ : 0;
@@ -62,9 +62,9 @@ class SendHalf {
   bool take(std::uint64_t offset, MutableBytes out);
 
   // --- feedback
-  // `fin`: the packet carried the FIN at the end of the range. A range that this stream has not
-  // sent is ignored: it belonged to an earlier stream in the same slot (SentItem::generation()).
-  // This happens if the peer leaves a packet unreported for very long.
+  // `fin` says whether the packet carried the FIN at the end of the range. A range that this stream
+  // has not sent is ignored: it belonged to an earlier stream in the same slot
+  // (SentItem::generation()). This happens if the peer leaves a packet unreported for very long.
   void on_acknowledged(std::uint64_t offset, std::uint64_t length, bool fin);
   // The range was lost for the `losses`th time. `losses` is at most LostRanges::kMaxLosses.
   void on_lost(std::uint64_t offset, std::uint64_t length, bool fin, unsigned losses);
@@ -78,7 +78,7 @@ class SendHalf {
     acknowledged_.trim();
     lost_.trim();
   }
-  // How many ranges were moved by edits of the sets, as in RangeSet.
+  // How many ranges the edits of the sets have moved (RangeSet::moved()).
   std::uint64_t moved() const { return acknowledged_.moved() + lost_.moved(); }
   std::size_t blocks_held() const { return queue_.blocks_held(); }  // counts the blocks one by one
 
@@ -86,7 +86,8 @@ class SendHalf {
     image(queue_, sent_, limit_, acknowledged_, lost_, fin_);
     if (image.reads() && !is_consistent()) image.fail();
   }
-  // Whether all bytes that may be sent once more are stored. O(what is stored).
+  // Whether all bytes that may have to be retransmitted are stored. Takes time in proportion to the
+  // stored data.
   bool is_consistent() const;
 
  private:

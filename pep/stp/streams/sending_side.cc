@@ -5,7 +5,7 @@
 namespace satrelay::stp {
 namespace {
 
-// Most streams waiting for the lane's credit that are woken in one call.
+// One call wakes at most this many of the streams that wait for the lane's credit.
 constexpr int kMostWoken = 16;
 // A stream with at most this many bytes left is near its end.
 constexpr std::uint64_t kTail = 64 * 1024;
@@ -99,7 +99,7 @@ void SendingSide::mark_blocked(Stream& stream, Instant now) {
 }
 
 bool SendingSide::wake_memory_waiters() {
-  // Most writers that are checked in one call.
+  // At most this many writers are checked in one call.
   constexpr std::size_t kMostLookedAt = 64;
   // Checks each waiting stream at most once, in order. Streams still without enough free space go
   // to the end of the list.

@@ -29,8 +29,9 @@ namespace satrelay::stp {
 class SendingSide {
  public:
   struct Config {
-    std::uint64_t stream_limit = 0;  // most bytes of a stream that are stored and not acknowledged
-    std::uint32_t least_turn = 0;    // bytes (stream_schedule.h)
+    // Limit for the stored bytes of a stream (StreamsConfig::send_limit).
+    std::uint64_t stream_limit = 0;
+    std::uint32_t least_turn = 0;  // bytes (stream_schedule.h)
     schedule::HostShares* host_shares = nullptr;
   };
   // The other parts of Streams that this one uses. They must outlive it.
@@ -122,8 +123,8 @@ class SendingSide {
   void wake_lane_waiters() {
     if (has_lane_waiters()) wake_some_lane_waiters();
   }
-  // Until this many bytes of the stream have been sent, and while no other event occurs, only the
-  // stream's count of sent bytes changes. Zero: unknown.
+  // How many bytes the stream can send, if no other event occurs, before any state other than its
+  // count of sent bytes changes. Zero if unknown.
   std::uint64_t sure_bytes(const Stream& stream) const {
     const bool keeps_its_share = stream.lane_share.left == 0;
     if (stream.phase != Stream::Phase::kOpen || !keeps_its_share || has_lane_waiters()) {
@@ -132,7 +133,7 @@ class SendingSide {
     return std::min(stream.send.unsent(), credit_.of(stream));
   }
 
-  // --- work on very many streams, of which each call does some
+  // --- work on very many streams, in parts
   bool work_waits() const { return schedule_.go_on_waits() || activation_.active(); }
   void go_on();
 

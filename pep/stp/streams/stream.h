@@ -37,20 +37,22 @@ struct Stream {
   std::uint64_t id = 0;
   std::uint64_t host = 0;  // hash of the host, for the schedule (stream_schedule.h)
   ConfirmationExchange confirmations;
-  // The small members that follow `send`, `lane_share` and `receive` use the tail padding of these.
+  // The small members that follow `send`, `lane_share` and `receive` use the tail padding of these
+  // three.
   [[no_unique_address]] SendHalf send;
   Phase phase = Phase::kFree;
   bool ready = false;                     // the relay has more bytes, and produce() may be called
   bool blocked = false;                   // the writer has found too little free space
   Behind behind_rest = Behind::kUnknown;  // what follows the bytes of hot().rest
-  bool released = false;   // the relay has released it; it is freed when both directions have ended
+  // The relay has released the stream; it is freed after both directions have ended.
+  bool released = false;
   bool delivered = false;  // the event kDelivered is pending, or was polled
   bool prompt = false;     // shares no packet with other streams; FEC covers all its packets
   [[no_unique_address]] LaneShare lane_share;
   schedule::ClassId stream_class = 0;  // for the schedule
   ResetReason reset_reason = ResetReason::kNone;
   std::uint16_t generation = 0;
-  std::uint16_t metadata_size = 0;  // see below
+  std::uint16_t metadata_size = 0;  // size of metadata_bytes
   [[no_unique_address]] ReceiveHalf receive;
   std::uint32_t index = 0;  // slot in the table
   std::uint32_t context = 0;
@@ -104,9 +106,9 @@ struct Stream {
     return false;
   }
   // Reads or writes both halves and their state. The positions in lists and in the schedule are
-  // left out, as they belong to Streams. Host, class and context are left out, as the numbers are
-  // those of one gateway. A stream that was written has no blocks any more. A stream is read into
-  // the slot that it had, and afterwards the caller restores what is left out.
+  // left out, as they belong to Streams. Host, class and context are left out, as these numbers are
+  // only valid in one gateway. A stream that was written has no blocks any more. A stream is read
+  // into the slot that it had, and afterwards the caller restores the values that are left out.
   void image(Image& image);
   void drop_memory() {
     send.reset();
@@ -120,7 +122,7 @@ struct Stream {
   bool visible() const { return phase == Phase::kOpen; }
   // New bytes of the stream, including the bytes that its writer has announced.
   std::uint64_t left() const { return send.unsent() + (send.finished() ? 0 : hot().rest); }
-  // Whether the stream ends or pauses after these bytes.
+  // Whether the stream ends or pauses after left() bytes.
   bool left_is_all() const { return send.finished() || behind_rest == Behind::kNothing; }
   bool has_more() const { return !send.finished() && behind_rest == Behind::kMore; }
 

@@ -76,7 +76,7 @@ struct StreamHot {
 
   // For the end of the stream:
   std::uint64_t reset_final_size = 0;
-  // For the RESET that is due, or for the event of the peer's RESET: a stream has only one of both.
+  // For the RESET that is due, or for the event of the peer's RESET: a stream never has both.
   IcmpRefusal icmp;
   Instant linger_deadline;
 

@@ -124,7 +124,7 @@ void StreamLife::free_if_over(Stream& stream) {
 }
 
 std::size_t StreamLife::run_linger(const PathSince& path, Instant now) {
-  // Most streams that are handled in one call. The others stay due for the next call.
+  // At most this many streams are handled in one call. The others stay due for the next call.
   constexpr std::size_t kStreamsPerTimeout = 64;
   std::size_t resets = 0;
   for (std::size_t i = 0; i < kStreamsPerTimeout; ++i) {

@@ -1,6 +1,6 @@
 // How streams begin and end. stream.h shows the states of a stream.
 //
-// `reach` has the meaning that receiving_side.h gives.
+// receiving_side.h explains `reach`.
 #pragma once
 
 #include <cstddef>
@@ -31,7 +31,7 @@ class StreamLife {
     WorkCount& work;
   };
 
-  // `linger`: a stream that cannot end is reset after this time.
+  // A stream that cannot end is reset after the time `linger`.
   StreamLife(Duration linger, const Parts& parts) : parts_(parts), wait_(linger) {}
 
   // Creates a stream; nullptr if no slot is free.
@@ -41,12 +41,13 @@ class StreamLife {
                              Instant now);
   // The OPEN of a stream that the peer has opened has arrived.
   void on_opened(Stream& stream, ConstBytes metadata);
-  // Resets a stream for the relay, which gets no more events of it.
+  // Resets a stream on behalf of the relay, which gets no more events of the stream.
   void reset(Stream& stream, ResetReason reason, Instant now);
   // Resets a stream that the relay does not know, or has released. Its phase must not be
   // kResetting.
   void begin_reset(Stream& stream, ResetReason reason, Instant now);
-  // Resets a stream for the session. If the relay knows the stream, it gets the event kReset.
+  // Resets a stream because of the peer's RESET or an error. If the relay knows the stream, it gets
+  // the event kReset.
   void fail(Stream& stream, ResetReason reason, Instant now);
   void release(Stream& stream, Duration reach, Instant now);
   void free_if_over(Stream& stream);
@@ -56,10 +57,10 @@ class StreamLife {
   Instant next_linger() const {
     return linger_.empty() ? Instant::never() : linger_.front()->hot().linger_deadline;
   }
-  // Since when we hear the peer, and since when the peer hears us; never() if not at all.
-  // run_linger() resets a stream only if this state has lasted for the time that streams linger:
-  // `heard` counts if the stream waits for its OPEN, `reached` otherwise. Returns how many streams
-  // were reset.
+  // `heard` is the time since which packets of the peer arrive here, and `reached` the time since
+  // which packets arrive in both directions; never() if they do not. run_linger() resets a stream
+  // only if packets have arrived for the whole linger time: since `heard` if the stream waits for
+  // its OPEN, otherwise since `reached`. Returns how many streams were reset.
   struct PathSince {
     Instant heard, reached;
   };

@@ -18,8 +18,8 @@ namespace satrelay::stp {
 
 class StreamSet {
  public:
-  // kMemory: the stream gets a reserve for each half, which the arena must have. kNothing: the
-  // stream gets no reserve, as it is reset at once.
+  // With kMemory, the stream gets a reserve for each half; the arena must have both reserves. With
+  // kNothing, the stream gets no reserve, as it is reset at once.
   enum class Own : std::uint8_t { kNothing, kMemory };
 
   // `arena` and `work` must outlive this object.
@@ -68,8 +68,8 @@ class StreamSet {
     stream.generation = (stream.generation + 1) & Stream::kGenerationMask;
     table_.erase(stream);
   }
-  // count_open(): one more stream is open, or awaits its OPEN. count_over(): such a stream is being
-  // reset, or has ended.
+  // count_open() counts a stream that is open, or waits for its OPEN. count_over() ends this count
+  // when the stream is reset or ends.
   void count_open() { ++open_count_; }
   void count_over() { --open_count_; }
 

@@ -1,5 +1,5 @@
-// A source of stream bytes that is asked only when the scheduler can send them: a block of data
-// closes when the pacer asks for it.
+// A source of stream bytes that is asked only when the scheduler can send them. So a block of data
+// is completed only when the pacer allows sending it.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@ class StreamSource {
  public:
   virtual ~StreamSource() = default;
   virtual void produce(StreamId stream, std::uint32_t context, Instant now) = 0;
-  // Whether the source has used up its budget for this call of poll_packets(). It is asked again in
-  // the next call.
+  // Whether the source has used up its budget for this call of poll_packets(). The next call asks
+  // the source again.
   virtual bool is_spent() const { return false; }
 };
 

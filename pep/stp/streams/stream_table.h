@@ -76,7 +76,7 @@ class StreamTable {
   mutable Stream* latest_ = nullptr;  // the result of the last find(), while this stream exists
 };
 
-// The stream ids that this end has used. They are not reused for another peer.
+// The stream ids that this end has used. They are not reused for another boot epoch of the peer.
 class OwnIds {
  public:
   explicit OwnIds(bool even) : parity_(even ? 0 : 1) {}

@@ -9,9 +9,9 @@
 //   SendingSide     the writers, the scheduler, and credit from the peer
 //   StreamLife      how streams begin and end
 //
-// When the peer is another, or gone, the session builds a new object, so no member has to be reset.
-// The session keeps two things: the ids that we have used, and the memory of old streams, which is
-// freed step by step (retired_streams.h).
+// When a session with another boot epoch begins, or one end closes, the session builds a new
+// object. So no member has to be reset. The session keeps two things: the ids that we have used,
+// and the memory of old streams, which is freed step by step (retired_streams.h).
 #pragma once
 
 #include <cstddef>
@@ -44,8 +44,8 @@ class Streams {
     std::uint32_t least_turn = 0;  // bytes (stream_schedule.h)
   };
 
-  // `promised`: the credit for the lane that our HELLO grants. `arena` and `work` must outlive this
-  // object.
+  // `promised` is the credit that our HELLO grants for the whole lane. `arena` and `work` must
+  // outlive this object.
   Streams(const StreamsConfig& config, const Pace& pace, Arena& arena, WorkCount& work,
           std::uint64_t promised);
   Streams(const Streams&) = delete;
@@ -71,14 +71,14 @@ class Streams {
   StreamLife& life() { return life_; }
   const StreamLife& life() const { return life_; }
 
-  // As in StreamSet.
+  // The same functions as in StreamSet.
   Stream* find(std::uint64_t id) const { return set_.find(id); }
   Stream* visible(StreamId id) const { return set_.visible(id); }
   Stream* present(std::uint32_t index, std::uint16_t generation) const {
     return set_.present(index, generation);
   }
 
-  // --- what concerns several parts
+  // --- calls that concern several parts
   // Whether the lane has enough credit in both directions for the share of one more stream. With
   // this share, the stream makes progress even if all other streams stand still.
   bool has_lane_share() const {
@@ -92,7 +92,7 @@ class Streams {
   }
   Instant memory_check() const { return memory_check_.next(); }
   void check_memory(Instant now);
-  // Work on very many streams, of which each call of go_on() does a part.
+  // Unfinished work on very many streams. Each call of go_on() does a part of this work.
   bool work_waits() const { return sending_.work_waits() || receiving_.work_waits(); }
   void go_on() {
     sending_.go_on();

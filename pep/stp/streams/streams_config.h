@@ -16,11 +16,11 @@ struct StreamsConfig {
   // Credit granted to the peer, in bytes: for all streams together, and for each stream.
   std::uint64_t lane_receive_limit = 64ULL << 20;
   std::uint64_t receive_limit = 64ULL << 20;
-  // Most bytes of a stream that are stored and not acknowledged.
+  // At most this many bytes of a stream are stored to be sent or acknowledged.
   std::uint64_t send_limit = 64ULL << 20;
   // A stream that cannot end is reset after this time.
   Duration linger = Duration::seconds(120);
-  // Counts the queues of the same carrier in which each host waits. nullptr: there are no other
+  // Counts the queues of the same carrier in which each host waits. nullptr if there are no other
   // queues. Must outlive the session.
   schedule::HostShares* host_shares = nullptr;
   // Keeps peers from predicting where an id is stored.

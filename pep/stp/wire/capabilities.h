@@ -11,7 +11,7 @@ namespace satrelay::stp {
 inline constexpr std::uint32_t kCapabilityReception = 0x02;  // RECEPTION (section 7)
 inline constexpr std::uint32_t kCapabilityRepair = 0x04;     // CODED and REPAIR (section 11)
 inline constexpr std::uint32_t kCapabilityLanReports = 0x08;
-// Messages on the numbers of bridged connections (section 15).
+// Messages about the TCP sequence numbers of bridged connections (section 15).
 inline constexpr std::uint32_t kCapabilityEvidence = 0x10;
 inline constexpr std::uint32_t kCapabilityOtherVlan = 0x20;  // RESET reason 13 (section 5)
 // Urgent marks, in CONFIRM and in blocks (section 14).

@@ -80,7 +80,8 @@ struct FeedbackFrame {
   }
   template <typename Received, typename Missing>
   void for_each_bitmap_run(Received&& received, Missing&& missing) const {
-    // received() has not been called yet for the packets from here on, all of which have arrived.
+    // The packets from here up to `begin + at` have arrived, but received() has not been called for
+    // them yet.
     std::uint64_t pending = begin;
     std::uint64_t at = 0;
     while (at < bits) {

@@ -67,7 +67,7 @@ void write_icmp_refusal(ByteWriter& out, const IcmpRefusal& refusal) {
 //   +----------------+-----+-----+
 HelloFrame parse_hello(ByteReader& in, HelloKeys& keys) {
   HelloFrame frame;
-  // The rest of the body, which later versions append, is skipped.
+  // The parser skips the rest of the body, to which later versions may append fields.
   ByteReader body(in.bytes(in.u16()));
   frame.minimum_version = body.u8();
   frame.maximum_version = body.u8();

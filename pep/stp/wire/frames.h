@@ -50,7 +50,7 @@ struct HelloFrame {
   std::uint8_t lane_count = 1;
   std::uint32_t capabilities = 0;
   std::uint64_t epoch = 0;
-  std::uint64_t peer_epoch = 0;  // 0: still unknown
+  std::uint64_t peer_epoch = 0;  // 0 if still unknown
   std::uint32_t echo = 0;  // number of the HELLO that this HELLO answers; 0 if it answers none
   std::uint16_t datagram_size = 0;
   std::uint64_t lane_credit = 0;
@@ -63,12 +63,12 @@ inline constexpr std::size_t kHelloFrameSize = 51;
 struct HelloKeys {
   ConstBytes offer;   // message 1 of the sender's own handshake; may be empty
   ConstBytes accept;  // message 2, the answer to the receiver's newest offer; may be empty
-  // Whether the HELLO ends with a MAC (HelloMac). Older builds do not send a MAC. A writer reserves
-  // space for it.
+  // Whether the HELLO ends with a MAC (HelloMac). Older builds do not send a MAC. write_hello()
+  // only reserves space for the MAC.
   bool has_mac = false;
   ConstBytes accepted = {};  // the first kOfferNameSize bytes of the offer that `accept` answers
 };
-// An offer begins with a public key that no other offer has. These first bytes identify the offer.
+// The first bytes of an offer identify it: they belong to a public key that no other offer has.
 inline constexpr std::size_t kOfferNameSize = 16;
 inline constexpr std::size_t kHelloMacSize = 16;
 
@@ -109,7 +109,7 @@ struct StartCreditFrame {
 // How the reporter's own machine has affected the packets of the FEEDBACK that follows.
 struct ReceptionFrame {
   std::uint64_t missed = 0;  // packets of this session that the reporter's full port dropped
-  // The newest packet may have waited at the port for this time, at most.
+  // The longest time, in microseconds, that the newest packet may have waited at the port.
   std::uint64_t waited_us = 0;
 };
 struct ConfirmFrame {
@@ -140,7 +140,7 @@ ConfirmFrame parse_confirm(ByteReader& body);
 StartCreditFrame parse_start_credit(ByteReader& body);
 ReceptionFrame parse_reception(ByteReader& body);
 
-// `keys` are written only if `frame` has `encrypts`.
+// `keys` are written only if `frame.encrypts` is set.
 void write_hello(ByteWriter& out, const HelloFrame& frame, const HelloKeys& keys = {});
 void write_ping(ByteWriter& out, const PingFrame& frame);
 void write_settled(ByteWriter& out, const SettledFrame& frame);

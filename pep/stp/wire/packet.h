@@ -36,7 +36,7 @@ struct PacketHeader {
   std::uint8_t version = kVersion;
   PacketType type = PacketType::kFrames;
   bool key_phase = false;
-  // A REPAIR frame may later stand for this packet, so the receiver keeps a copy of it.
+  // A code covers this packet, so the receiver keeps a copy of it for the code's REPAIR frames.
   bool is_protected = false;
   std::uint8_t lane = 0;
   std::uint16_t session_tag = 0;

@@ -12,8 +12,8 @@ namespace satrelay::stp {
 
 // The codes. Each code has its own numbers for packets.
 enum class FecCode : std::uint8_t {
-  kFlight = 0,  // first and last flights of streams, in windows that end
-  kPrompt = 1,  // flows with `delivery: prompt`, in a window that slides
+  kFlight = 0,  // first and last flights of streams, in consecutive windows
+  kPrompt = 1,  // flows with `delivery: prompt`, in a sliding window
 };
 inline constexpr std::size_t kFecCodes = 2;
 

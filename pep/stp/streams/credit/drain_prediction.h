@@ -1,4 +1,4 @@
-// Calculates how much credit a stream gets from how fast its reader consumes bytes. A reader that
+// Calculates the credit of a stream from the rate at which its reader consumes bytes. A reader that
 // keeps up gets the whole limit. A slow reader leaves bytes unread for longer than new credit takes
 // to have an effect, which is a round trip and a feedback interval. Such a reader gets four times
 // the bytes that it consumes in that time, since rates vary. So fewer of its bytes are stored, and
@@ -21,7 +21,7 @@ class DrainPrediction {
   static constexpr std::uint64_t kBacklog = 128 * 1024;
   static constexpr std::uint64_t kSmallestWindow = 128 * 1024;
 
-  // The reader has consumed `count` bytes, and left `backlog` bytes in order.
+  // The reader has consumed `count` bytes, and left `backlog` in-order bytes unread.
   void on_taken(std::uint64_t count, std::uint64_t backlog, Instant now) {
     if (backlog < kBacklog) {
       since_ = Instant::never();

@@ -18,9 +18,9 @@ struct LaneSendCredit {
 
 class LaneReceiveCredit {
  public:
-  // `window`: most bytes that may be stored or in flight. `unit`: smaller increments are not worth
-  // a frame. This object tells `arena` how much of its promise is outstanding. `arena` must outlive
-  // it.
+  // At most `window` bytes may be stored or in flight. Increments below `unit` are not worth a
+  // frame. This object informs `arena` when bytes use up granted credit, and when their credit is
+  // released. `arena` must outlive this object.
   LaneReceiveCredit(std::uint64_t window, std::uint64_t initial_grant, std::uint64_t unit,
                     Arena& arena)
       : window_(window),
@@ -46,7 +46,8 @@ class LaneReceiveCredit {
   // Bytes that the peer may still send. Memory must be kept for them.
   std::uint64_t promised() const { return granted_ - received_; }
 
-  // Raises the grant as far as the window and `free_memory` allow, since a grant is a promise.
+  // Raises the grant as far as the window and `free_memory` allow: the peer may use the whole grant
+  // at any time.
   void update(std::uint64_t free_memory) {
     const std::uint64_t wanted = released_ + window_;
     const std::uint64_t covered = received_ + free_memory;

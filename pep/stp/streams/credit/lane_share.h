@@ -25,12 +25,13 @@ class LaneShares {
   // The size of one block with its header, as a gateway sends it when there are very many streams.
   static constexpr std::uint64_t kShare = 512;
 
-  // Begins a session without streams. `window` is the credit that the peer grants first.
+  // Begins a session without streams. `window` is the initial credit from the peer.
   void start(std::uint64_t window) {
     window_ = window;
     reserved_ = 0;
   }
-  // `sends`: the stream may have more to send. `sent`: the highest offset that was sent.
+  // `sends` says whether the stream may have more to send. `sent` is the highest offset that was
+  // sent.
   void update(LaneShare& share, bool sends, std::uint64_t sent) {
     const std::uint64_t left = sends ? kShare - std::min(kShare, sent - share.base) : 0;
     if (left == share.left) return;

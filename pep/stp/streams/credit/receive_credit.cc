@@ -33,19 +33,19 @@ bool ReceiveCredit::consume(Stream& stream, std::uint64_t count, const Occasion&
   const bool more =
       stream.receive.consumed() + wanted >=
       std::max(stream.receive.told(), start_.current()) + std::max<std::uint64_t>(1, step);
-  // If unread bytes occupy the lane's credit, the peer sends this stream by the stream's share of
-  // the lane. The share is renewed only by a STREAM_CREDIT, which shows that this reader reads.
+  // If unread bytes occupy the lane's credit, the peer can send this stream only from the stream's
+  // share of the lane. Only a STREAM_CREDIT renews the share, as it shows that this reader reads.
   const bool reads = start_.lowered() && lane_.promised() < limits_.lane / 2 &&
                      stream.receive.consumed_since_told() >= LaneShares::kShare / 2;
   return more || reads;
 }
 
-// Most bytes of the stream that may be stored here or in flight.
+// At most this many bytes of the stream may be stored here or in flight.
 std::uint64_t ReceiveCredit::window(Stream& stream, const Occasion& occasion) {
   const std::uint64_t window = stream.receive.window(limits_.stream, occasion.reach, occasion.now);
   if (!start_.lowered()) return window;
   // Other readers have stopped reading. This reader gets enough credit to continue and to become
-  // faster. But it gets no more than half of the rest, as it may pause next.
+  // faster. But it gets no more than half of the credit that is left, as it may pause next.
   const auto pace = static_cast<std::uint64_t>(
       static_cast<double>(stream.receive.taken().amount(kPause, occasion.now)) *
       (occasion.reach.to_seconds() / kPause.to_seconds()) * 2);
@@ -56,8 +56,8 @@ std::uint64_t ReceiveCredit::window(Stream& stream, const Occasion& occasion) {
                                     stream.hot().reader_needs}));
 }
 
-// Fewest bytes that each stream may have stored here: an eighth of the lane, divided by the number
-// of streams.
+// Each stream may always have this many bytes stored here: an eighth of the lane, divided by the
+// number of streams.
 std::uint64_t ReceiveCredit::least(std::size_t open_streams) const {
   return std::max(LaneShares::kShare, limits_.lane / 8 / std::max<std::uint64_t>(1, open_streams));
 }

@@ -28,7 +28,8 @@ class ReceiveCredit {
     Instant now;
   };
 
-  // `promised`: the credit for the lane that our HELLO grants. `arena` must outlive this object.
+  // `promised` is the credit that our HELLO grants for the whole lane. `arena` must outlive this
+  // object.
   ReceiveCredit(const Limits& limits, Arena& arena, std::uint64_t promised);
 
   // Bytes of an arena that may be promised to the peer. A quarter of the free blocks is left to

@@ -40,8 +40,8 @@ class SendCredit {
     shares_.update(stream.lane_share, true, 0);
   }
   void end_share(Stream& stream) { shares_.update(stream.lane_share, false, 0); }
-  // has_share(): whether the credit suffices for the share of one more stream. is_beyond_shares():
-  // whether any stream may send more than its share.
+  // has_share() returns whether the credit suffices for the share of one more stream.
+  // is_beyond_shares() returns whether any stream may send more than its share.
   bool has_share() const { return shares_.has_place(lane_.available()); }
   bool is_beyond_shares() const { return shares_.beyond_shares(lane_.available()) > 0; }
   std::uint64_t reserved() const { return shares_.reserved(); }

@@ -10,7 +10,7 @@
 
 namespace satrelay::stp {
 
-// The side of the receiver, which grants the credit.
+// The receiving side, which grants the credit.
 class StartCredit {
  public:
   // `full` is the limit in HELLO.
@@ -44,7 +44,7 @@ class StartCredit {
   bool due_ = false;
 };
 
-// The side of the sender, which observes the limit.
+// The sending side, which obeys the limit.
 class GrantedStartCredit {
  public:
   void start(std::uint64_t full) { *this = {full, 0}; }

@@ -1,8 +1,8 @@
 // A round of elements that take turns. An element that was away for a whole round gets its turn
 // before the elements in the round. So an element that sends rarely does not wait for elements that
 // send all the time, as with the new flows of FQ-CoDel (RFC 8290 section 4.2). Turns ahead of the
-// round do not advance the round. So an element in the round has as many turns as any element that
-// goes ahead.
+// round do not advance the round. So an element that goes ahead does not get more turns than an
+// element in the round.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ class Round {
   T* front() const { return ahead_.empty() ? waiting_.front() : ahead_.front(); }
   T* back() const { return waiting_.empty() ? ahead_.back() : waiting_.back(); }
 
-  // Adds the element. `others` is the sum of one turn, in bytes, for each waiting element.
+  // Adds the element. `others` is the number of bytes in one turn of all waiting elements together.
   void add(T& one, std::uint64_t others) {
     RoundPlace& place = round_place(one);
     place.is_ahead = place.left_at != RoundPlace::kNever && served_ - place.left_at >= others;
@@ -48,7 +48,7 @@ class Round {
     is_ahead = false;
     waiting_.push_back(one);
   }
-  // Puts the element before all others, however much it has had.
+  // Puts the element before all others, however many bytes it has been served.
   void move_to_front(T& one) {
     list_of(one).remove(one);
     round_place(one).is_ahead = true;
@@ -59,7 +59,8 @@ class Round {
   List& list_of(T& one) { return round_place(one).is_ahead ? ahead_ : waiting_; }
 
   List ahead_, waiting_;
-  std::uint64_t served_ = 0;  // bytes served to elements in the round, without those ahead of it
+  // Bytes served to elements in the round; turns ahead of it do not count.
+  std::uint64_t served_ = 0;
 };
 
 }  // namespace satrelay::stp

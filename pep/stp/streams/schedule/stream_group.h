@@ -29,7 +29,7 @@ struct StreamGroup {
   schedule::ClassId stream_class = 0;
   std::uint32_t streams = 0;  // number of streams in the group, waiting or not
   HostTurn young, older;
-  schedule::HostShare* share = nullptr;  // nullptr: the host waits in no other queue
+  schedule::HostShare* share = nullptr;  // nullptr if the queues of the host are not counted
   bool is_counted = false;  // `share` counts this group as a queue in which the host waits
 
   bool waits_on_both() const { return HostList::contains(young) && HostList::contains(older); }

@@ -59,7 +59,7 @@ class StreamSchedule {
   // Sets the length of a turn to the bytes that `rate` sends in kTurnTime, between the least and
   // the longest turn. In long turns a block is sent in one piece, so it makes only one or two
   // segments for the far host, and is handled once at either end. But turns stay so short that
-  // users notice no delay. Zero: the rate is unknown, and the least turn is used.
+  // users notice no delay. If `rate` is zero, the rate is unknown, and turns have the least length.
   static constexpr Duration kTurnTime = Duration::microseconds(125);
   static constexpr std::uint32_t kLongestTurn = 64 * 1024;
   void set_rate(BitRate rate) {
@@ -82,12 +82,13 @@ class StreamSchedule {
   void go_on(WorkCount& work);
 
   // --- new bytes
-  // Sets whether the stream has new bytes that it may send, or may be asked for some.
+  // Sets whether the stream has new bytes that it may send, or its writer may be asked for bytes.
   void set_new(Stream& stream, bool has_new);
   schedule::ClassSet has_new() const { return has_new_; }
   // The only stream with new bytes; nullptr if there are several or none.
   const Stream* only_new() const;
-  // About how many equal streams share the class while all of them wait.
+  // As long as all streams that wait now go on waiting, this stream gets about 1/sharers() of the
+  // rate of its class.
   std::uint64_t sharers(const Stream& stream) const;
   static constexpr std::uint64_t kNoLimit = ~std::uint64_t{0};
   // Bytes that the stream, which has the turn, may still send in this turn. kNoLimit if no other
@@ -101,7 +102,7 @@ class StreamSchedule {
   // Gives the stream the next turn, as its OPEN is in the packet, and its first bytes should follow
   // in the same packet.
   void promote(Stream& stream);
-  // How many times new bytes of the stream are booked for its host.
+  // How many times the host is charged for new bytes of the stream (host_share.h).
   static std::uint32_t factor(const Stream& stream) {
     const StreamGroup* group = stream.hot().places.group;
     return group == nullptr ? 1 : group->factor();
@@ -124,7 +125,7 @@ class StreamSchedule {
   schedule::ClassSet has_lost() const { return has_lost_; }
   Stream* next_lost(schedule::ClassId stream_class) const;
   // The stream that the next packet of the class would begin with, as far as is known; nullptr if
-  // no stream waits. `has_credit`: new bytes may be sent.
+  // no stream waits. `has_credit` says whether new bytes may be sent.
   const Stream* next(schedule::ClassId stream_class, bool has_credit) const;
   // Whether lost bytes of `lost` must wait for new bytes of other streams.
   bool lost_waits(const Stream& lost, bool has_credit) const {
@@ -132,9 +133,9 @@ class StreamSchedule {
   }
   // Whether another stream of the class has new bytes.
   bool others_wait(const Stream& stream) const;
-  // Whether streams of the same class that have lost nothing have new bytes. New bytes of a stream
-  // with losses do not count, as they would wait at the receiver for the lost bytes. After an
-  // outage all streams may have losses.
+  // Whether any stream of the same class has new bytes and no losses. New bytes of a stream with
+  // losses do not count, as they would wait at the receiver for the lost bytes. After an outage all
+  // streams may have losses.
   bool whole_ones_wait(const Stream& lost) const { return classes_[lost.stream_class].whole > 0; }
   // Whether it is the turn of lost bytes while others wait. on_repaired() and on_new_sent() update
   // the shares.
@@ -142,7 +143,7 @@ class StreamSchedule {
     return classes_[stream_class].repair_share.preferred();
   }
   void on_repaired(const Stream& stream, std::size_t bytes, double loss_ratio);
-  // Lets the next packet begin with another stream.
+  // Lets the next packet begin with the lost bytes of another stream.
   void rotate_lost(Stream& stream) { lost_list(stream).move_to_back(stream); }
 
  private:
@@ -168,7 +169,7 @@ class StreamSchedule {
     std::size_t operator()(const GroupKey& key) const { return key.second + key.first; }
   };
 
-  // Most hosts that one call of next_new() may skip.
+  // One call of next_new() skips at most this many hosts.
   static constexpr int kMostPassed = 64;
 
   static Stream::Level level_of(std::uint64_t offset) {
