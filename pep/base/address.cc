@@ -34,7 +34,7 @@ std::optional<std::array<std::uint8_t, 4>> parse_v4(std::string_view text) {
   std::array<std::uint8_t, 4> octets{};
   for (auto& octet : octets) {
     const std::string_view field = take_field(text, '.');
-    // Some programs read a leading zero as octal: refuse rather than guess.
+    // Some programs read a number with a leading zero as octal, so such a number is refused.
     if (field.size() > 1 && field.front() == '0') return std::nullopt;
     const auto value = parse_number(field, 10, 3, 255);
     if (!value) return std::nullopt;
@@ -44,7 +44,8 @@ std::optional<std::array<std::uint8_t, 4>> parse_v4(std::string_view text) {
 }
 
 // Parses groups of up to four hex digits; the last two groups may be a dotted quad. Returns the
-// number of octets written to `out`; nullopt if malformed or too long. Empty text has no groups.
+// number of octets written to `out`; nullopt if the text is malformed or has too many groups for
+// `out`. Empty text has no groups.
 std::optional<std::size_t> parse_groups(std::string_view text, std::span<std::uint8_t> out) {
   std::size_t size = 0;
   if (text.empty()) return size;

@@ -17,7 +17,7 @@ namespace satrelay {
 struct MacAddress {
   std::array<std::uint8_t, 6> octets{};
 
-  constexpr bool is_multicast() const { return (octets[0] & 1U) != 0; }  // broadcast included
+  constexpr bool is_multicast() const { return (octets[0] & 1U) != 0; }  // also true for broadcast
   static constexpr MacAddress broadcast() { return {{0xff, 0xff, 0xff, 0xff, 0xff, 0xff}}; }
   static std::optional<MacAddress> parse(std::string_view text);
   std::string to_string() const;
@@ -47,7 +47,7 @@ class IpAddress {
     a.version_ = IpVersion::kV6;
     return a;
   }
-  // Dotted quad or RFC 4291 text; nullopt if it is neither.
+  // Parses a dotted quad or RFC 4291 text. Returns nullopt if `text` is neither.
   static std::optional<IpAddress> parse(std::string_view text);
   std::string to_string() const;
 
@@ -75,12 +75,12 @@ class IpAddress {
 };
 
 struct IpPrefix {
-  IpAddress address;        // host bits zero
-  std::uint8_t length = 0;  // bits
+  IpAddress address;        // all host bits are zero
+  std::uint8_t length = 0;  // number of prefix bits
 
   bool contains(const IpAddress& candidate) const;
-  // "198.51.100.0/24" or "2001:db8::/32"; a bare address is a host prefix. nullopt if malformed
-  // or if host bits are set.
+  // Parses "198.51.100.0/24" or "2001:db8::/32". A bare address is the prefix of one host. Returns
+  // nullopt if the text is malformed or if host bits are set.
   static std::optional<IpPrefix> parse(std::string_view text);
   std::string to_string() const;
   friend constexpr auto operator<=>(const IpPrefix&, const IpPrefix&) = default;

@@ -48,7 +48,7 @@ Arena::Arena(Arena& whole, const Kept& kept)
   keep_from_others();
 }
 
-// Free reserves of divided blocks count even if no other block is free.
+// Free reserves in divided blocks count even if no whole block is free.
 std::size_t Arena::free_reserves() const {
   std::uint64_t more = most_for_reserves() - pool_->blocks_of_reserves;
   if (is_shared()) {

@@ -5,9 +5,9 @@
 // so that it can go on when no block is free. Several reserves share a block, which becomes free
 // when its last reserve is returned. Reserves occupy at most half of the blocks.
 //
-// Several owners may share a pool. Each owner has a part: an arena with the blocks of the whole
-// arena, except that it leaves the other parts the blocks that are kept for them. A block never
-// holds reserves of two parts, and a part is charged for whole blocks. Otherwise an owner with one
+// Several owners may share a pool. Each owner has a part: an Arena object that takes blocks from
+// the whole arena, but leaves free the blocks that are kept for other parts. A block never holds
+// reserves of two parts, and a part is charged for whole blocks. Otherwise an owner with one
 // reserve in each of many blocks would hold memory that is kept for others.
 #pragma once
 
@@ -30,13 +30,14 @@ class Arena {
  public:
   static constexpr std::size_t kMostReservesOfABlock = 16;
 
-  // Memory kept for the owner of a part: the other parts leave it free until this part holds as
-  // much.
+  // Memory kept for the owner of a part. Other parts cannot take the bytes of it that this part
+  // does not hold yet.
   struct Kept {
     // Bytes promised to peers, which may send that many at any time (see use_promise()).
     std::uint64_t promised = 0;
-    std::uint64_t beside = 0;    // bytes for all other uses
-    std::uint64_t reserves = 0;  // number; their blocks are included in the bytes above
+    std::uint64_t beside = 0;  // bytes kept for all other uses
+    // Number of reserves. Their blocks are included in the bytes above.
+    std::uint64_t reserves = 0;
   };
 
   // Divides `memory`, which must outlive the arena, into blocks of `block_size` bytes (a power of
@@ -44,8 +45,8 @@ class Arena {
   // power of two from a sixteenth of a block to a whole block, or zero for an arena without
   // reserves.
   Arena(MutableBytes memory, std::size_t block_size, std::size_t reserve_size = 0);
-  // Makes a part of `whole`, which must outlive the part. No block of `whole` may be in use yet. A
-  // part that is the only one may take all blocks of the whole.
+  // Makes a part of `whole`, which must outlive the part. No block of `whole` may be in use yet. If
+  // there is only one part, it may take all blocks of `whole`.
   Arena(Arena& whole, const Kept& kept);
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
@@ -66,7 +67,7 @@ class Arena {
   [[nodiscard]] ReserveIndex take_reserve();
   void return_reserve(ReserveIndex reserve);
 
-  // The blocks and reserves that images have.
+  // Tracks the blocks and reserves that images own.
   ArenaImages images() { return {*pool_, reserves_of_a_block_}; }
 
   std::byte* data(BlockIndex block) { return memory_.data() + (std::size_t{block} << shift_); }
@@ -82,7 +83,7 @@ class Arena {
 
   std::size_t block_size() const { return std::size_t{1} << shift_; }
   unsigned block_shift() const { return shift_; }
-  std::size_t total_blocks() const { return total_; }  // of the whole arena
+  std::size_t total_blocks() const { return total_; }  // of the whole arena, also in a part
   // Blocks that allocate() can give.
   std::size_t free_blocks() const {
     if (!is_shared()) return pool_->free.size();
@@ -140,12 +141,12 @@ class Arena {
   // Sets the promise of an arena that is not a part.
   void set_promised(std::uint64_t bytes) { kept_for_.promised = bytes; }
 
-  // The image holds the accounts: which blocks and reserves are taken, by which part, and which of
-  // them images have. It leaves out the memory itself and the sizes. The image of a whole arena
-  // comes before those of its parts.
+  // The image holds the accounts: which blocks and reserves are taken, by which part, and which
+  // blocks and reserves images own. It leaves out the memory itself and the sizes. The image of a
+  // whole arena comes before the images of its parts.
   void image(Image& image);
 
-  // Bytes kept for this part, and for all parts, to check the accounts.
+  // Bytes that are now kept free for this part, and for all parts together.
   std::uint64_t kept() const { return kept_; }
   std::uint64_t kept_for_all() const { return pool_->kept; }
 
@@ -167,9 +168,10 @@ class Arena {
   void keep() {
     if (is_shared()) keep_from_others();
   }
-  // Keeps free the blocks that the part still lacks, and at least the unused part of its promise to
-  // peers, whatever else the part holds. If the part has used up those blocks for other purposes,
-  // the other parts need not replace them: no more is kept than is free.
+  // Updates how many free bytes the other parts must leave to this part: the kept memory that this
+  // part does not hold yet, and at least the unused bytes of its promise to peers. The number never
+  // exceeds the free bytes. So if this part has used promised blocks for other purposes, the other
+  // parts need not replace them.
   void keep_from_others() {
     const std::uint64_t part = kept_for_.promised + kept_for_.beside;
     const std::uint64_t wanted = std::max(part - std::min(part, held_), promise_left());
@@ -205,7 +207,7 @@ class Arena {
   std::uint64_t blocks_of_reserves_ = 0;
   BlockIndex partly_taken_ = kNoBlock;  // head of the part's list of blocks with a free reserve
   std::uint64_t promise_used_ = 0;
-  std::uint64_t kept_ = 0;  // bytes; included in the pool's `kept`
+  std::uint64_t kept_ = 0;  // free bytes kept for this part; included in the pool's `kept`
 };
 
 }  // namespace satrelay

@@ -1,7 +1,7 @@
-// The blocks and reserves of an arena that images have. The image of an object takes them from the
-// object, and an object that is read takes them from the image. A block that no image has is free,
-// or an object has it. So two objects never have the same block, whatever the octets of an image
-// say.
+// Tracks which blocks and reserves of an arena images own. When an object is written to an image,
+// its blocks pass to the image. When an object is read from the image, they pass to that object. A
+// block that no image owns is free or owned by an object. So two objects never own the same block,
+// even if the octets of an image are wrong.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ class ArenaImages {
     ArenaPool::Division& division = division_of(reserve);
     division.in_images = static_cast<std::uint16_t>(division.in_images | bit_of(reserve));
   }
-  // False if no image has the block, or the reserve. It need not exist.
+  // Returns false if no image owns the block or reserve, or if its number is out of range.
   [[nodiscard]] bool take(BlockIndex block) {
     if (block >= pool_.divisions.size()) return false;
     ArenaPool::Division& division = pool_.divisions[block];

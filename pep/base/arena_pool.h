@@ -19,10 +19,11 @@ inline constexpr ReserveIndex kNoReserve = ~ReserveIndex{0};
 struct ArenaPool {
   // State of a block that is divided into reserves.
   struct Division {
-    std::uint16_t taken = 0;  // one bit for each of its reserves
-    // The same, for the reserves that images have (arena_images.h). 1: an image has the block.
+    std::uint16_t taken = 0;  // one bit for each reserve of the block
+    // One bit for each reserve of the block that an image owns (arena_images.h). In a block that is
+    // not divided, 1 means that an image owns the block.
     std::uint16_t in_images = 0;
-    // Links of a block with a free reserve in its owner's list of such blocks.
+    // Each owner lists its blocks that have a free reserve. These are the links of that list.
     BlockIndex previous = kNoBlock, next = kNoBlock;
     void image(Image& image) { image(taken, in_images, previous, next); }
   };
@@ -50,7 +51,7 @@ struct ArenaPool {
       divisions[division.previous].next = division.next;
     }
   }
-  // Whether each block in the lists exists, and no block is free twice, or free and taken.
+  // Whether each listed block exists, no block is free twice, and no block is both free and taken.
   bool has_sound_lists(std::size_t blocks) const;
   // The image leaves out the sizes and the amounts that the configuration sets.
   void image(Image& image) { image(free, blocks_of_reserves, reserves_taken, divisions, kept); }
@@ -59,7 +60,7 @@ struct ArenaPool {
   std::vector<BlockIndex> free;
   std::size_t blocks_of_reserves = 0;
   std::size_t reserves_taken = 0;
-  std::vector<Division> divisions;  // by block
+  std::vector<Division> divisions;  // indexed by block
   std::size_t parts = 0;
   std::uint64_t promised = 0;                 // bytes, sum of all parts
   std::uint64_t kept = 0;                     // bytes, sum of all parts

@@ -11,7 +11,7 @@ namespace satrelay {
 using ConstBytes = std::span<const std::byte>;
 using MutableBytes = std::span<std::byte>;
 
-// Loads and stores at a compile-time-known or already checked position.
+// Loads and stores without a check of the bounds. The caller must have checked them.
 inline std::uint8_t load_u8(const std::byte* p) { return static_cast<std::uint8_t>(*p); }
 inline std::uint16_t load_u16(const std::byte* p) {
   std::uint16_t v;
@@ -115,7 +115,7 @@ class ByteWriter {
       std::memcpy(p, b.data(), b.size());
     }
   }
-  // The next `n` bytes, for the caller to fill; empty if they do not fit.
+  // Returns the next `n` bytes for the caller to fill, or an empty span if they do not fit.
   MutableBytes reserve(std::size_t n) {
     std::byte* p = take(n);
     return p != nullptr ? MutableBytes(p, n) : MutableBytes();

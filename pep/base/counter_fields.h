@@ -16,7 +16,7 @@
 namespace satrelay {
 
 enum class CounterUnit : std::uint8_t {
-  kNumber,  // a number of things that the field's name says, such as packets
+  kNumber,  // a count of the things in the field's name, such as packets
   kBytes,
   kNanoseconds,
   kMicroseconds,

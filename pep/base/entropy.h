@@ -1,5 +1,5 @@
 // The source of random bytes for keys. An engine has no source of its own, so its host supplies
-// one: a gateway reads the kernel's, and a simulation derives the bytes from its seed.
+// one: a gateway reads random bytes from the kernel, and a simulation derives them from its seed.
 #pragma once
 
 #include "pep/base/bytes.h"

@@ -1,7 +1,7 @@
 // Divides a number of places among several holders. Half of the places are kept, in equal parts,
 // for holders that hold less than their part. Any holder may take the other half, first come, first
-// served. So a greedy holder leaves the others their parts. Taking or giving back a place costs
-// O(1).
+// served. So a greedy holder cannot take the parts of the other holders. Taking or giving back a
+// place costs O(1).
 #pragma once
 
 #include <algorithm>
@@ -12,15 +12,15 @@
 
 namespace satrelay {
 
-// Returns how many places one holder may take if `free` places are free. `kept` is the number kept
-// for all holders together, and `own` is the number of them kept for this holder.
+// Returns how many places one holder may take if `free` places are free. `kept` places are kept for
+// all holders together, and `own` of the kept places are for this holder.
 constexpr std::uint64_t available_to_one(std::uint64_t free, std::uint64_t kept,
                                          std::uint64_t own) {
   const std::uint64_t others = kept > own ? kept - own : 0;
   return std::max(free > others ? free - others : 0, std::min(free, own));
 }
 
-// `Holder`: the TypedId of a holder.
+// `Holder` is the TypedId that identifies a holder.
 template <typename Holder>
 class EqualParts {
  public:
@@ -63,7 +63,7 @@ class EqualParts {
   std::uint64_t least_;
   std::uint64_t places_ = 0;
   std::uint64_t part_ = 0;
-  std::uint64_t kept_ = 0;  // for all holders below their parts
+  std::uint64_t kept_ = 0;  // sum for all holders below their parts
   std::uint64_t taken_ = 0;
   IdVector<Holder, std::uint64_t> held_;
 };

@@ -66,9 +66,11 @@ class Histogram {
 
 // Describes a histogram once, for all outputs, as CounterField describes a counter.
 struct HistogramField {
-  const char* name;   // snake_case, stable; ends in the unit of the values, as in "queue_wait_us"
-  const char* label;  // the label in which such histograms differ: "class"; "" if there is one
-  const char* help;   // a phrase that explains the histogram
+  const char* name;  // snake_case, stable; ends in the unit of the values, as in "queue_wait_us"
+  // Name of the label that distinguishes several histograms of this field, such as "class". Empty
+  // if there is only one histogram.
+  const char* label;
+  const char* help;  // a phrase that explains the histogram
   CounterUnit unit;
   Histogram::Bounds bounds;
 };

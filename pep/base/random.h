@@ -1,5 +1,5 @@
-// Seeded pseudo-random numbers (SplitMix64): the same seed gives the same run on every machine.
-// They must not be used for keys: Entropy provides the random bytes for those.
+// Seeded pseudo-random numbers (SplitMix64): the same seed gives the same run on every machine. Do
+// not use them for keys. Keys need the random bytes of Entropy.
 #pragma once
 
 #include <cstdint>

@@ -19,8 +19,8 @@ inline void wipe(MutableBytes bytes) {
   asm volatile("" : : "r"(bytes.data()) : "memory");
 }
 
-// Whether two runs of bytes are equal. Runs of different lengths are not. The time does not depend
-// on the position of a difference.
+// Whether two runs of bytes are equal. Runs of different lengths are not equal. The time does not
+// depend on the position of a difference.
 inline bool equal_in_constant_time(ConstBytes a, ConstBytes b) {
   if (a.size() != b.size()) return false;
   std::byte difference{0};

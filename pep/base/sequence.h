@@ -6,7 +6,8 @@
 
 namespace satrelay {
 
-// The 64-bit value nearest to `reference` with the low `Bits` bits of `truncated`.
+// Among the 64-bit values with the low `Bits` bits of `truncated`, returns the value nearest to
+// `reference`.
 template <unsigned Bits>
 constexpr std::uint64_t unwrap_sequence(std::uint64_t truncated, std::uint64_t reference) {
   static_assert(Bits > 0 && Bits < 64);

@@ -1,5 +1,5 @@
-// A clock that measures how long work takes. Engines have no clock, so an engine's host may supply
-// this one.
+// A clock that measures how long work takes. Engines have no clock, so the host of an engine may
+// supply this clock.
 #pragma once
 
 #include "pep/base/time.h"

@@ -1,5 +1,5 @@
-// Typed numbers of things of one kind, and tables indexed by them. The compiler rejects the number
-// of a thing of another kind.
+// Ids with a type for each kind of thing, and tables indexed by them. The compiler rejects an id of
+// another kind.
 #pragma once
 
 #include <compare>
@@ -13,8 +13,8 @@
 
 namespace satrelay {
 
-// The number of one thing. `Kind` is a tag that distinguishes kinds and needs no definition. A
-// default TypedId is the number of the first thing.
+// The id of one thing: its index. `Kind` is a tag that distinguishes kinds and needs no definition.
+// A default TypedId is the id of the first thing.
 template <typename Kind>
 class TypedId {
  public:

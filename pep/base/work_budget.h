@@ -20,14 +20,14 @@ using Work = std::uint64_t;  // nominal nanoseconds
 constexpr Work work_of(std::uint64_t octets, std::uint64_t picoseconds) {
   return octets * picoseconds / 1000;
 }
-// Work of copying between areas of memory that are in no near cache.
+// Work of copying memory that is not in a cache near the core.
 constexpr Work copying_work(std::uint64_t octets) { return work_of(octets, 250); }
 
 class WorkBudget {
  public:
   static constexpr Work kOfACall = 250'000;
 
-  // Begins the budget of the next call, which has already done work of `done`.
+  // Begins the budget of a new call, which has already done the work `done`.
   void renew(Work done = 0) { spent_ = done; }
   void spend(Work work) {
     spent_ += work;

@@ -14,7 +14,7 @@ namespace {
 // In smaller blocks, the header of a zstd frame takes more bytes than compression could save.
 constexpr std::size_t kMinPlain = 128;
 constexpr std::size_t kMinPlainWithDictionary = 32;
-constexpr std::uint32_t kFrameMagic = 0x28B5'2FFDU;  // as load_u32() reads its octets
+constexpr std::uint32_t kFrameMagic = 0x28B5'2FFDU;  // big-endian, as load_u32() returns it
 
 // Memory that a context needs for any block of up to kMaxPlainBlock bytes. zstd's parameters depend
 // on tiers of the input's size, and the first tier ends at 16 KiB.
@@ -63,7 +63,8 @@ struct BlockEncoder::Impl {
     dictionary_room = size;
     dictionary_workspace = make_workspace(size);
     dictionary_context = context_in(dictionary_workspace);
-    ZSTD_CCtx_setParameter(dictionary_context, ZSTD_c_dictIDFlag, 0);  // the block header names it
+    // The octet before the frame identifies the dictionary.
+    ZSTD_CCtx_setParameter(dictionary_context, ZSTD_c_dictIDFlag, 0);
     // If the receiver decodes with a wrong dictionary, the block may decode to other bytes. The
     // checksum detects that.
     ZSTD_CCtx_setParameter(dictionary_context, ZSTD_c_checksumFlag, 1);
@@ -78,9 +79,9 @@ struct BlockEncoder::Impl {
 
   int lowest_level;
   int highest_level;
-  int present_level = 0;  // none yet
-  // A dictionary has parameters of its own, which differ from those without a dictionary. So there
-  // are two contexts: a single context would clear its tables at each change.
+  int present_level = 0;  // 0 until the first set_level()
+  // zstd uses other parameters with a dictionary than without one. A single context would clear its
+  // tables at each change of the parameters, so there are two contexts.
   std::size_t compress_with(const DictionaryLevels& dictionary, ConstBytes plain,
                             MutableBytes out) {
     SATRELAY_CHECK(dictionary.context_size() <= dictionary_room);

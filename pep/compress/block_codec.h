@@ -12,14 +12,14 @@
 //   complete.
 // - Kind 1, zstd: one zstd frame. The frame decodes to at most kMaxPlainBlock bytes, states that
 //   size, and has at most kMostParts of zstd's own blocks.
-// - Kind 2, marks: no plain bytes, but the traffic class (without the ECN bits) and the hop limit
-//   of the sending host's packets from here on, an octet each.
+// - Kind 2, marks: two octets and no plain bytes. The octets are the traffic class (without the ECN
+//   bits) and the hop limit of the sending host's packets from here on.
 // - Kind 3, dictionary: an octet with the number that the receiver has given to a dictionary, then
 //   one zstd frame as in kind 1. The frame must be decoded with that dictionary. The frame has no
 //   dictionary id, but a checksum of the plain bytes.
-// - Kind 4, urgent: no plain bytes, but a 32-bit number: how many of the next bytes are urgent. The
-//   last of them is the urgent octet of RFC 6093. The number is malformed if it is 0, or more than
-//   a window and a pointer.
+// - Kind 4, urgent: a 32-bit number and no plain bytes. The number tells how many of the next plain
+//   bytes are urgent. The last urgent byte is the urgent octet of RFC 6093. The number is malformed
+//   if it is 0, or more than the largest TCP window plus the largest urgent pointer.
 // - Kind 5, reset: one octet, 0. The sending host has reset its connection after the bytes before
 //   this block, which is the last block of the stream.
 //
@@ -70,7 +70,7 @@ enum class Mode : std::uint8_t { kOff, kAuto, kOn };
 // All flows of a worker use one encoder in turn, because blocks are independent of each other.
 class BlockEncoder {
  public:
-  // `level` is zstd's level at first, and `highest` is the highest level that may be set.
+  // `level` is the initial level of zstd, and `highest` is the highest level that may be set.
   explicit BlockEncoder(int level) : BlockEncoder(level, level) {}
   BlockEncoder(int level, int highest);
   ~BlockEncoder();
@@ -95,15 +95,16 @@ class BlockEncoder {
 
 // Properties of a zstd frame, from its headers.
 struct FrameShape {
-  std::size_t plain = 0;  // bytes that it decodes to, at most kMaxPlainBlock
-  std::size_t parts = 0;  // zstd's blocks, 1 to kMostParts
+  std::size_t plain = 0;  // decoded size in bytes, at most kMaxPlainBlock
+  std::size_t parts = 0;  // number of zstd's own blocks, 1 to kMostParts
 };
 // Returns the plain size, from the first kFrameStart bytes of a frame, or from the whole frame if
-// it is shorter. nullopt if the bytes are no zstd frame, or its plain size is not that of a block.
+// it is shorter. Returns nullopt if the bytes are not the start of a zstd frame, or if the plain
+// size is 0 or above kMaxPlainBlock.
 inline constexpr std::size_t kFrameStart = 18;
 std::optional<std::size_t> plain_size_of(ConstBytes start);
-// Returns the shape of a whole frame without decoding it. nullopt if the frame is malformed, or has
-// another shape than the frame of a block.
+// Returns the shape of a whole frame without decoding it. Returns nullopt if the frame is
+// malformed, or if its shape is not allowed in a block.
 std::optional<FrameShape> look_at_frame(ConstBytes encoded);
 
 class BlockDecoder {

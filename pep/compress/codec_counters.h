@@ -31,8 +31,8 @@ struct CodecCounters {
 };
 static_assert(lists_every_counter<CodecCounters>());
 
-// The time to compress a block, whether the block became smaller or not. It has no values if the
-// time is not measured.
+// The time to compress a block, whether the block became smaller or not. The histogram is empty if
+// the time is not measured.
 inline constexpr std::array<std::uint64_t, 12> kBlockCompressionBounds = {
     5'000,   10'000,    25'000,    50'000,    100'000,    250'000,
     500'000, 1'000'000, 2'500'000, 5'000'000, 10'000'000, 25'000'000};

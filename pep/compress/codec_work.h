@@ -1,8 +1,9 @@
-// Weights for the codec's work on a block (pep/base/work_budget.h): per octet, per level, and for
-// each new start of zstd. They determine how large a block may be at each level.
+// Weights for the codec's work on a block (pep/base/work_budget.h): a cost per octet for each
+// level, and fixed costs per block and per part of a frame. They determine how large a block may be
+// at each level.
 //
-// The weights are the means for the slowest of the three texts in docs/measurements.md
-// ("Compression"), measured on one core with warm caches.
+// docs/measurements.md ("Compression") measures three texts on one core with warm caches. The
+// weights are the mean times of the text that takes longest.
 #pragma once
 
 #include <algorithm>

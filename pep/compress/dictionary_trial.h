@@ -34,7 +34,8 @@ class DictionaryTrial {
   static constexpr std::uint64_t kFirst = 4;
   // A prime, so that requests and answers are both tried if they alternate.
   static constexpr std::uint64_t kEvery = 17;
-  static constexpr unsigned kMemory = 64;  // tries; older tries count less and less
+  // After this many tries, all sums are halved, so older tries count less and less.
+  static constexpr unsigned kMemory = 64;
   std::uint64_t blocks_ = 0;
   unsigned tries_ = 0;
   std::uint64_t with_ = 0;

@@ -11,11 +11,11 @@
 namespace satrelay::compress {
 
 inline constexpr int kLowestLevel = -5;
-inline constexpr int kHighestLevel = 9;  // with compress_level `auto`
+inline constexpr int kHighestLevel = 9;  // the highest level that compress_level `auto` uses
 
-// The level for a link if nothing is known about the processor. A core can fill the link at that
-// level in a quarter of its time, if the text shrinks to a quarter (docs/measurements.md,
-// "Compression").
+// The level for a link if nothing is known about the processor. If compression shrinks the text to
+// a quarter, a core needs a quarter of its time to fill the link at that level
+// (docs/measurements.md, "Compression").
 constexpr int level_for(BitRate link) {
   struct Step {
     std::uint64_t megabits;
@@ -49,7 +49,7 @@ class Effort {
 
  private:
   static constexpr Duration kWindow = Duration::milliseconds(100);
-  static constexpr double kMost = 0.3;  // of the worker's time
+  static constexpr double kMost = 0.3;  // largest share of the worker's time
   int most_ = kHighestLevel;
   Duration spent_ = Duration::zero();
   Instant since_;

@@ -54,7 +54,7 @@ class Counter {
 // are equal with probability 1 / 256; 1.5 times that probability means 7.4 bits.
 bool has_biased_octets(const Counter& counter) {
   // Adds three standard deviations of the ratio for unbiased octets, sqrt(2 * 255) / size each,
-  // because a small sample must be clearer.
+  // because a small sample needs a clearer bias.
   constexpr std::uint64_t kThreeDeviations = 68;
   const std::uint64_t n = counter.size();
   // equal * 256 / pairs > 1.5 + kThreeDeviations / n, in integers.

@@ -1,10 +1,11 @@
-// Limits the share of a link that packets of one kind may use. Outsiders cause these packets
-// (replies to pings, to ARP, to HELLOs), and the packets do not wait in any class. A budget earns
-// octets at its rate. It lends in advance what it earns in 250 ms, or `least` octets if that is
-// more.
+// Limits the share of a link that packets of one kind may use. It is for packets that outsiders
+// cause (replies to pings, to ARP, to HELLOs) and that do not wait in the queue of a traffic class.
+// A budget earns octets at its rate. It lends octets before it has earned them: at most the octets
+// that it earns in 250 ms, or `least` octets if that is more.
 //
 // A claim of kind kFirst may use the whole loan, any other claim half of it. So a flood from
-// unknown sources leaves octets for known ones. Several budgets may also draw on one common budget.
+// unknown sources leaves octets for known sources. Several budgets may also be charged to one
+// common budget.
 #pragma once
 
 #include <algorithm>
@@ -32,14 +33,14 @@ class Budget {
     if (rate == rate_) return;
     if (owed_until_ > now) owed_until_ = now + rate.time_for(rate_.bytes_in(owed_until_ - now));
     rate_ = rate;
-    // A microsecond more, because times are rounded up: the sum for packets that together have
-    // `least` octets may exceed the time for `least` octets.
+    // Adds a microsecond, because the time of each packet is rounded up. Otherwise several packets
+    // with `least` octets in total might not fit.
     depth_ = std::max(kFill, rate.time_for(least_) + Duration::microseconds(1));
   }
   BitRate rate() const { return rate_; }
 
-  // Whether a packet may be sent now. A packet longer than the loan may be sent alone if nothing is
-  // owed and its claim is kFirst, or if nothing is owed and it has at most `least` / 2 octets.
+  // Whether a packet may be sent now. If nothing is owed, a single packet may exceed the loan: with
+  // claim kFirst at any size, with another claim if it has at most `least` / 2 octets.
   bool allows(ByteCount size, Claim claim, Instant now) const {
     return fits(size, claim, now) && (all_ == nullptr || all_->fits(size, claim, now));
   }
@@ -52,8 +53,8 @@ class Budget {
   bool earns_in_a_second(ByteCount size) const {
     return rate_.time_for(size) <= Duration::seconds(1);
   }
-  // Books octets after all that is booked already, for a packet that waits. Returns when the packet
-  // may be sent. The caller must call on_left() when it sends the packet.
+  // Books the octets of a waiting packet after all octets that were booked before. Returns when the
+  // packet may be sent. The caller must call on_left() when it sends the packet.
   Instant book(ByteCount size, Instant now) {
     const Duration time = rate_.time_for(size);
     const Instant free = later(owed_until_, now);
@@ -102,8 +103,8 @@ class BudgetPlace {
     at_ = Instant::never();
     if (budget != nullptr) budget->on_left(size, now);
   }
-  // When to ask again; the beginning of time if no turn is booked, or if the rate has changed
-  // since.
+  // When to call has_come() again. Returns Instant(), which means at once, if no turn is booked or
+  // if the rate of the budget has changed since the last call.
   Instant at(const Budget* budget) const {
     const bool holds = budget == nullptr || budget->rate() == rate_;
     return at_.is_never() || !holds ? Instant() : at_;
@@ -111,7 +112,7 @@ class BudgetPlace {
 
  private:
   Instant at_ = Instant::never();
-  BitRate rate_;  // of the budget when at_ was set
+  BitRate rate_;  // the budget's rate at the last call of has_come()
 };
 
 }  // namespace satrelay::control

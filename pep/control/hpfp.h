@@ -3,9 +3,9 @@
 // target (sections II-B and II-D1, figure 4). Packets are sent at intervals of size / rate
 // (equation 1), which the pacer enforces.
 //
-// The paper does not publish its gains; these let a path of 500 ms settle within 3 s. The paper
-// also does not say how to distinguish overload from loss. Here, the target is at most the capacity
-// that the guard has found.
+// The paper does not publish its gains. The gains used here let a path of 500 ms settle within 3 s.
+// The paper also does not say how to distinguish overload from loss. Here, the target is at most
+// the capacity that the guard has found.
 #pragma once
 
 #include <optional>

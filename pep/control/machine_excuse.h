@@ -1,8 +1,8 @@
 // Excuses delay and loss that a gateway's own machine causes, and not the link. A machine that runs
 // late adds delay that looks like a queue on the link. A machine with a port that overflows adds
-// loss. Usually only the peer can know this, so the peer is believed, but for a limited time: a
-// machine that is always late is the bottleneck itself. A lying peer gains no more than by lying
-// about arrivals.
+// loss. Usually only the peer knows that its machine is the cause, so the controller believes the
+// peer, but only for a limited time: a machine that is always late is itself the bottleneck. A peer
+// that lies about its machine gains no more than a peer that lies about arrivals.
 #pragma once
 
 #include <algorithm>
@@ -33,10 +33,11 @@ class PunctualSamples {
 // has lost.
 class CutExcuse {
  public:
-  // A sample that arrives later than this after the cut, by the receiver's clock, does not excuse
-  // the cut.
+  // A sample excuses a cut only if its packet arrived within this time after the packets that
+  // caused the cut, by the receiver's clock.
   static constexpr Duration kNews = Duration::seconds(1);
-  // A port that causes delay loses more than 1 / kPart of the packets that it delivers.
+  // The port counts as the cause of a cut only if it lost more than 1 / kPart of the packets that
+  // it delivered.
   static constexpr std::uint64_t kPart = 64;
   // At most this many cuts in a row are excused. After kRest without a cut, the count begins again.
   static constexpr int kMost = 4;

@@ -6,9 +6,10 @@
 // no credit for the past, and a late poll can catch up by at most one burst.
 //
 // All packets are debited in full. A packet that must not wait behind data (a HELLO, a report, ARP)
-// may be sent until two long packets are booked beyond the burst. So in any time T, a carrier sends
-// at most the bytes that its rate carries in T, plus a burst and two long packets. Budgets
-// (budget.h) and the clocks of the session limit how much of the rate such packets use.
+// may be sent if the debited bytes then exceed the burst by at most two long packets. So in any
+// time T, a carrier sends at most the bytes that its rate carries in T, plus a burst and two long
+// packets. Budgets (budget.h) and the clocks of the session limit how much of the rate such packets
+// use.
 #pragma once
 
 #include <algorithm>
@@ -37,18 +38,18 @@ class Pacer {
   // Length of a packet of the usual MTU, without the overhead of the link.
   static constexpr std::size_t kLongPacket = 1'500;
 
-  // `burst` is the time for which the carrier may be booked ahead.
+  // can_send() is true while the carrier needs at most `burst` to send all debited bytes.
   Pacer(BitRate rate, LinkOverhead overhead, Duration burst) : overhead_(overhead), burst_(burst) {
     take(rate);
   }
 
   // `lead` is the number of bytes that may be sent beyond the burst, for a train that must be sent
-  // at once. Senders without a lead wait meanwhile. So several trains together exceed the burst by
-  // no more than the longest lead.
+  // at once. Senders without a lead wait until the excess was sent. So several trains together
+  // exceed the burst by no more than the longest lead.
   bool can_send(Instant now, ByteCount lead = {}) const {
     return busy_until_ <= open_until(now, lead);
   }
-  // can_send() returns true while the carrier is booked no further than this instant.
+  // can_send() returns true while free_at() is not later than this instant.
   Instant open_until(Instant now, ByteCount lead = {}) const { return now + burst_ + ahead(lead); }
   // When can_send() becomes true.
   Instant next_send(ByteCount lead = {}) const { return busy_until_ - burst_ - ahead(lead); }
@@ -71,10 +72,10 @@ class Pacer {
     }
     busy_until_ = later(busy_until_, now) + last_time_;
   }
-  // Debits a packet that is sent even if can_send() is false. Such packets raise the booking to at
-  // most 20 ms ahead of now, or the burst and two long packets if that is longer; the excess is
-  // forgotten. Only for a pacer that keeps the rate of one sender, on a carrier with a pacer of its
-  // own. In the pacer of a carrier, this would exceed the carrier's rate.
+  // Debits a packet that is sent even if can_send() is false. Such packets move free_at() to at
+  // most 20 ms after now, or to the burst and two long packets after now if that is later. Bytes
+  // beyond that are not debited. Only for a pacer that keeps the rate of one sender, on a carrier
+  // with a pacer of its own. In the pacer of a carrier, this would exceed the carrier's rate.
   void on_sent_regardless(std::size_t ip_bytes, Instant now) {
     const Instant booked = busy_until_;
     on_sent(ip_bytes, now);
@@ -83,15 +84,16 @@ class Pacer {
   }
   // Makes a pacer with the same burst and overhead for another rate.
   Pacer for_rate(BitRate rate) const { return {rate, overhead_, burst_}; }
-  // Changes the rate. Bookings stay the same in bytes: at a lower rate, sending them takes longer.
+  // Changes the rate. The number of debited bytes stays the same, so at a lower rate they take
+  // longer to send.
   void set_rate(BitRate rate, Instant now) {
     if (rate == rate_) return;
     if (busy_until_ > now) busy_until_ = now + rate.time_for(rate_.bytes_in(busy_until_ - now));
     take(rate);
   }
   // Sets this pacer's part of a rate that several pacers share. The unused bytes of the burst, or
-  // the bytes booked beyond it, stay the same, because the other pacers have used the rest. So
-  // however the parts change, all pacers together send what their parts carry.
+  // the bytes debited beyond the burst, stay the same, because the other pacers have used the rest.
+  // So however the parts change, all pacers together send what their parts carry.
   void take_share(BitRate rate, Instant now) {
     if (rate == rate_) return;
     const Instant open = now + burst_;
@@ -131,9 +133,9 @@ class Pacer {
   BitRate rate_;
   LinkOverhead overhead_;
   Duration burst_;
-  Duration most_booked_;  // limit ahead of now, for urgent packets
+  Duration most_booked_;  // limit of free_at() - now for urgent packets
   Instant busy_until_;
-  std::size_t last_size_ = 0;  // IP bytes of the last packet; last_time_ is its time
+  std::size_t last_size_ = 0;  // IP bytes of the last packet, which takes last_time_
   Duration last_time_;
 };
 

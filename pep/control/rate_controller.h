@@ -38,15 +38,15 @@ struct FeedbackSample {
   // The number of that packet: how many calls of on_sent() came before the call for the packet.
   std::uint64_t number = 0;
   // Bytes that the carrier's pacer had booked just after that packet was sent, including the
-  // packet. If the link carries the paced rate, no more of these bytes were left to send. The part
+  // packet. If the link carries the paced rate, it had at most these bytes left to send. The part
   // before the packet is rounded down (SentPacket::booked_before()).
   ByteCount booked;
-  // The part of `arrived` less `sent` that a gateway's own machine caused, and not the link,
-  // because the machine did not run in time.
+  // The part of the delay `arrived` - `sent` that was caused not by the link, but by a gateway's
+  // machine that did not run in time.
   Duration lateness;
   // Packets that this sample or an earlier one counted as lost, although they had reached the
-  // receiver: its port had no room for them. The sender must believe the peer about this value and
-  // `lateness`.
+  // receiver: the receiver's port had no room for them. The sender must believe the peer about this
+  // value and `lateness`.
   std::uint64_t packets_lost_at_receiver = 0;
   Instant now;
 };
@@ -54,7 +54,7 @@ struct FeedbackSample {
 // Why the rate fell.
 enum class CutCause : std::uint8_t {
   kDelay,       // the queue on the way grew
-  kLoss,        // too much was lost on the way
+  kLoss,        // too many packets were lost on the way
   kController,  // the controller's algorithm had another reason
   kAnnounced,   // the peer has announced a lower capacity
   kCommanded,   // the operator has commanded it
@@ -100,7 +100,7 @@ class RateController {
   virtual void on_feedback(const FeedbackSample& sample) = 0;
   // Capacity that the operator, the modem or the peer has announced.
   virtual void on_capacity(BitRate capacity) = 0;
-  // Called when a packet is sent, which has `accounted` bytes on the link. Returns its priority.
+  // Called when a packet with `accounted` bytes on the link is sent. Returns the packet's priority.
   virtual Priority on_sent(Purpose purpose, ByteCount accounted, Instant now) {
     (void)purpose, (void)accounted, (void)now;
     return Priority::kHigh;
@@ -115,8 +115,8 @@ class RateController {
   // The capacity of the link, if this controller finds it. Zero if the capacity is unknown or was
   // announced.
   virtual BitRate capacity() const { return {}; }
-  // Bytes that may be booked on the carrier beyond the pacer's burst, for a train that must be sent
-  // at once. The value seldom changes.
+  // Bytes that may be debited to the carrier's pacer beyond its burst, for a train that must be
+  // sent at once. The value seldom changes.
   virtual ByteCount lead() const { return ByteCount(0); }
   // Bytes of the train that is sent to measure the link, until its result is known; else zero.
   virtual ByteCount train() const { return ByteCount(0); }

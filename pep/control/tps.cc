@@ -63,8 +63,8 @@ void Tps::on_feedback(const FeedbackSample& sample) {
   recovering_ = false;
   const std::uint64_t sent = received_ + lost_;
   if (starting_ && sent < window_ / 2 && lost_ <= 1) {
-    // The session had too little to send, for example only a message of no flow. So its Super Start
-    // has not taken place yet.
+    // The session had too little to send, for example only a message that belongs to no flow. So
+    // its Super Start has not taken place yet.
     sending_ = false;
   } else {
     if (starting_) window_ = std::min(window_ + received_, most_);
@@ -75,8 +75,8 @@ void Tps::on_feedback(const FeedbackSample& sample) {
 }
 
 // As in figures 3 and 4. Routers drop packets of low priority first (equation 5), and packets of
-// high priority only if they drop all of low priority (equation 6). A single loss, or a few losses
-// of both priorities, is attributed to the channel.
+// high priority only if they drop all packets of low priority (equation 6). A single loss, or a few
+// losses of both priorities, is attributed to the channel.
 void Tps::judge_round(Instant now) {
   const bool congested = lost_ > 1 && (low_lost_ == lost_ || lost_ > window_ / 2);
   if (!congested) {

@@ -3,7 +3,7 @@
 // for one report per round trip (M-NACK).
 //
 // Windows count full packets. The packets of a window are paced over a round trip, at intervals of
-// tau = RTT / cwnd. In Super Start, the interval is 2 RTT / rwnd. Equation (4) must mean that,
+// tau = RTT / cwnd. In Super Start, the interval is 2 RTT / rwnd. We read equation (4) in this way,
 // because figure 2 sends rwnd segments within 2 RTT.
 #pragma once
 
@@ -17,8 +17,9 @@ namespace satrelay::control {
 class Tps final : public RateController {
  public:
   struct Config {
-    BitRate capacity;          // of the carrier
-    std::uint32_t window = 0;  // rwnd, packets; 0: what the capacity carries in a round trip
+    BitRate capacity;  // of the carrier
+    // rwnd, in packets. 0 means the number of packets that the capacity carries in a round trip.
+    std::uint32_t window = 0;
   };
   explicit Tps(const Config& config) : config_(config) {}
 
@@ -46,7 +47,7 @@ class Tps final : public RateController {
   bool starting_ = true;
   bool sending_ = false;  // the first round has begun: something was sent
   bool low_next_ = false;
-  bool recovering_ = false;  // retransmissions have alternating priorities, too
+  bool recovering_ = false;  // retransmissions have alternating priorities as well
   Instant round_ends_;
   Instant halved_at_;
   // Packets of this round.

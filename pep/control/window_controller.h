@@ -15,7 +15,7 @@ namespace satrelay::control {
 struct AckSample {
   std::uint64_t newly_acknowledged = 0;  // bytes, by cumulative and selective ACKs
   std::uint64_t bytes_in_flight = 0;     // before this ACK
-  Duration rtt;                          // of this ACK; zero if it gave no sample
+  Duration rtt;                          // RTT sample of this ACK; zero if there is none
   Duration smoothed_rtt;                 // zero before the first sample
   bool in_recovery = false;
   Instant now;

@@ -20,7 +20,7 @@ struct Functions {
   aes_gcm_enc_dec_t decrypt;
 };
 
-// A manager has 200 kB of job queues. Only these pointers are used, so the manager is freed.
+// A manager has 200 kB of job queues. Only its function pointers are used, so the manager is freed.
 std::optional<Functions> find_functions() {
   IMB_MGR* manager = alloc_mb_mgr(0);
   if (manager == nullptr) return std::nullopt;

@@ -18,7 +18,7 @@ class GcmOpenSsl final : public Aead {
   bool decrypt(const Nonce& nonce, ConstBytes associated, ConstBytes cipher, const std::byte* tag,
                std::byte* plain) override;
 
-  // Each context has expanded the key. libcrypto wipes the memory that it frees.
+  // Each context holds the expanded key. libcrypto wipes the memory that it frees.
   CipherContext encryption_;
   CipherContext decryption_;
 };

@@ -1,14 +1,14 @@
-// A message authentication code for short packets that needs no unique nonce. A message may be
-// authenticated again in the same context, and so may different messages.
+// A message authentication code for short packets. It needs no unique nonce: many messages may be
+// authenticated in the same context, and a message may be authenticated again.
 //
 //   inner = AES-128-GCM(key, nonce = context, associated data = message, plain text = none)
 //   code  = AES-128-GCM(key, nonce = first 96 bits of inner, no data at all)
 //
-// If there is no data, the tag of GCM is the AES of the nonce and counter 1. So the code is a
-// pseudorandom function of a universal hash of the message (GHASH, masked by the context). `inner`
-// is never sent, because two tags with the same nonce reveal GCM's hash key to an attacker that
-// sees both. AES-CMAC would have the same use, but its chain of AES through the whole message
-// cannot be computed in parallel.
+// If there is no data, the tag of GCM is the nonce and counter 1, encrypted with AES. So the code
+// is a pseudorandom function of a universal hash of the message (GHASH, masked by the context).
+// `inner` is never sent, because two tags with the same nonce reveal GCM's hash key to an attacker
+// that sees both. AES-CMAC would serve the same purpose, but it encrypts the blocks of a message
+// one after the other and cannot work in parallel.
 #pragma once
 
 #include <array>
@@ -25,7 +25,7 @@ namespace satrelay::crypto {
 inline constexpr std::size_t kMacSize = kTagSize;
 using MacCode = std::array<std::byte, kMacSize>;
 
-// A code with one key, which is expanded once, for one thread at a time.
+// Computes codes with one key, which is expanded once. Only one thread at a time may use an object.
 class Mac {
  public:
   explicit Mac(std::span<const std::byte, kAeadKeySize> key,

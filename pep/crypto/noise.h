@@ -9,12 +9,14 @@
 // old traffic, except the payload of message 1.
 //
 // Duties of the caller:
-// - Message 1 can be replayed, because nothing in it comes from the responder. A payload that must
-//   not be acted on twice says when it was written (a boot epoch, a counter). After a replay, the
-//   keys are fresh nevertheless.
-// - The prologue contains what both ends must see alike: versions, capabilities, lanes, and the
-//   addresses in the order initiator, responder. If any of these was changed on the way, the tags
-//   do not match. Without the order, an end could be made to talk to itself.
+// - Message 1 can be replayed, because nothing in it comes from the responder. If a payload must
+// not
+//   be acted on twice, it must contain a boot epoch or a counter. Even after a replay, the keys are
+//   fresh.
+// - The prologue contains the data on which both ends must agree: versions, capabilities, lanes,
+// and
+//   the addresses in the order initiator, responder. If any of these was changed on the way, the
+//   tags do not match. Without the order, an end could be made to talk to itself.
 // - An end that accepts two shared secrets reads message 1 with a handshake object for each.
 // - A message 1 that was written without the secret costs its reader hashes and one tag, but no
 //   Diffie-Hellman. Message 2 costs one Diffie-Hellman, so an end should not read many of them for
@@ -38,7 +40,7 @@ using Psk = Secret<kPskSize>;
 
 enum class NoiseResult : std::uint8_t {
   kOk,
-  kOutOfTurn,  // not this end's turn to write, or to read, or no message is left
+  kOutOfTurn,  // it is not this end's turn to write or read, or both messages are done
   kBadSize,    // the message is shorter than its overhead, or longer than 65,535 bytes
   kForged,     // the tag is wrong: another shared secret, another prologue, or a changed message
   kWeakKey,    // the other end's ephemeral key gives an all-zero secret (RFC 7748 section 6.1)
@@ -54,7 +56,8 @@ struct NoiseKeys {
 class NoiseHandshake {
  public:
   enum class Role : std::uint8_t { kInitiator, kResponder };
-  static constexpr std::size_t kOverhead = kX25519Size + kTagSize;  // of each message
+  // The bytes that a message has in addition to its payload.
+  static constexpr std::size_t kOverhead = kX25519Size + kTagSize;
   static constexpr std::size_t kMaxMessage = 65'535;
 
   // `ephemeral` must be random bytes that are used for nothing else, before or after.

@@ -23,8 +23,9 @@ namespace satrelay::crypto {
 inline constexpr std::size_t kNonceSize = 12;
 using Nonce = std::array<std::byte, kNonceSize>;
 
-// The sending end. Each direction has a key of its own. The nonce contains the direction as well,
-// so that even a key that is used for both directions by mistake does not repeat a nonce.
+// The end that sends the packet. Each direction has a key of its own. The nonce contains the
+// direction as well, so that even a key that is used for both directions by mistake does not repeat
+// a nonce.
 enum class Direction : std::uint8_t { kFromEven = 0, kFromOdd = 1 };
 
 // Identifies a packet under one key. The caller must never seal two packets with the same three

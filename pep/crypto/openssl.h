@@ -1,6 +1,6 @@
-// Owners that free libcrypto's objects. The algorithms are fetched once, from libcrypto's built-in
-// provider. Neither a configuration file of the machine nor the environment can replace them, and
-// no file is read.
+// Owning pointers to objects of libcrypto. The algorithms are fetched once, from libcrypto's
+// built-in provider. Neither a configuration file of the machine nor the environment can replace
+// them, and no file is read.
 #pragma once
 
 #include <openssl/types.h>
@@ -31,7 +31,7 @@ struct Algorithms {
   std::unique_ptr<EVP_MD, FreeOpenSsl> sha256;
 };
 
-// Returns the algorithms, which the first call, at start-up, fetches. Throws a std::runtime_error
+// Returns the algorithms. The first call, at start-up, fetches them. Throws a std::runtime_error
 // that names the missing algorithm.
 const Algorithms& algorithms();
 

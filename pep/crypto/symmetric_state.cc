@@ -8,7 +8,8 @@
 namespace satrelay::crypto {
 namespace {
 
-// HKDF of section 4.3 equals HKDF of RFC 5869 with the chaining key as salt and no info.
+// HKDF of the Noise specification (section 4.3) equals HKDF of RFC 5869 with the chaining key as
+// salt and no info.
 template <std::size_t Outputs>
 Secret<Outputs * kHashSize> hkdf(const Key256& chaining_key, ConstBytes input) {
   Secret<Outputs * kHashSize> out;

@@ -24,7 +24,7 @@ class SymmetricState {
   void mix_key_and_hash(ConstBytes input);
   // `sealed` is kTagSize bytes longer than `plain`. A key must have been mixed in before.
   void encrypt_and_hash(ConstBytes plain, MutableBytes sealed);
-  // As Aead::open(). If it returns false, the state has not changed.
+  // Works like Aead::open(). If it returns false, the state has not changed.
   [[nodiscard]] bool decrypt_and_hash(ConstBytes sealed, MutableBytes plain);
   // Returns the initiator's key and the responder's key.
   std::pair<Key256, Key256> split() const;

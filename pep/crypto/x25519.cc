@@ -10,7 +10,7 @@ namespace satrelay::crypto {
 namespace {
 
 Key private_key(const PrivateKey& own) {
-  algorithms();  // must initialise libcrypto before its first use
+  algorithms();  // initializes libcrypto, if this is its first use
   Key key(EVP_PKEY_new_raw_private_key_ex(nullptr, "X25519", nullptr, raw(own.bytes().data()),
                                           own.size()));
   SATRELAY_CHECK(key != nullptr);

@@ -54,7 +54,7 @@ class Endpoint {
   Endpoint(const Endpoint&) = delete;
   Endpoint& operator=(const Endpoint&) = delete;
 
-  // --- opening: exactly one of these, once, first -------------------------------------------
+  // --- opening: call one of these before all else, and only once ------------------------------
   // Answers a SYN: enters SYN-RECEIVED. `when` says when the SYN-ACK is sent.
   void accept(const wire::TcpHeader& syn, Instant now, Answer when = Answer::kAtOnce) {
     tcp::accept(tcb_, syn, now, when);
@@ -107,7 +107,7 @@ class Endpoint {
   // Stores bytes to send, as many as send_limit and the arena allow. Returns the number of stored
   // bytes. Allowed from construction until close().
   [[nodiscard]] std::size_t write(ConstBytes bytes);
-  // Marks the bytes that write() stores from now on as urgent, up to the stream offset `mark` (RFC
+  // Marks as urgent the bytes that write() stores from now on, up to the stream offset `mark` (RFC
   // 9293 section 3.8.5). Segments before the mark carry an urgent pointer until the peer has
   // acknowledged the bytes before the mark.
   UrgentMarks::Added mark_urgent(std::uint64_t mark);
@@ -122,8 +122,8 @@ class Endpoint {
   // Sends the SYN-ACK that accept() left for later.
   void answer(Instant now) { tcp::answer(tcb_, now); }
   // Stops acknowledging at this stream offset, even though later bytes are stored, because the far
-  // host has not acknowledged them yet. A lower offset than before has no effect. kNoHold:
-  // acknowledge all stored bytes, as usual in TCP.
+  // host has not acknowledged them yet. A lower offset than before has no effect. kNoHold means
+  // that all stored bytes are acknowledged, as usual in TCP.
   static constexpr std::uint64_t kNoHold = Receiver::kNoHold;
   void hold_acknowledgments(std::uint64_t from, Instant now) {
     tcp::hold_acknowledgments(tcb_, from, now);

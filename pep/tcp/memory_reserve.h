@@ -1,6 +1,7 @@
 // Number of arena blocks that only in-order received data may use. Without this reserve,
-// out-of-order data or the send buffers could hold the last block. The segment that would release
-// all blocks could then not be stored, and no retransmission would end that standstill.
+// out-of-order data or the send buffers could hold the last block. Then the segment that is missing
+// could not be stored, although only its arrival would release the blocks. No retransmission would
+// end this deadlock.
 #pragma once
 
 #include <algorithm>

@@ -42,9 +42,9 @@ struct Negotiation {
     return std::uint64_t{header.window} << send_scale;
   }
   // The timestamps of a segment. nullptr if the connection does not use them, or if the segment has
-  // none. RFC 7323 section 3.2 drops a segment that lacks them. But servers behind SYN cookies and
-  // some stacks stop sending timestamps, and other stacks accept that. So such a segment is
-  // accepted by its sequence numbers alone.
+  // none. RFC 7323 section 3.2 tells receivers to drop a segment without timestamps. But servers
+  // behind SYN cookies and some stacks stop sending timestamps, and other stacks accept that. So
+  // such a segment is accepted by its sequence numbers alone.
   const wire::TcpTimestamps* timestamps_of(const wire::TcpHeader& header) const {
     return timestamps && header.options.timestamps ? &*header.options.timestamps : nullptr;
   }
@@ -82,7 +82,7 @@ inline Offer answer_to(const wire::TcpOptions& syn, const Announced& own) {
 }
 
 // For a client: offers only options that the far client offered. The values are our own. But the
-// MSS is not above the far client's MSS (or above kSmallestMss, if the far client's is smaller).
+// MSS is at most the far client's MSS, or kSmallestMss if the far client's MSS is smaller.
 inline Offer offer_like(const wire::TcpOptions& client, const Announced& own) {
   Offer offer = answer_to(client, own);
   offer.mss.reset();

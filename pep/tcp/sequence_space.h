@@ -19,8 +19,8 @@ class SequenceSpace {
   std::uint32_t to_sequence(std::uint64_t position) const {
     return base_ + static_cast<std::uint32_t>(position);
   }
-  // The position with that sequence number that is nearest to `reference`. It is negative before
-  // the stream's first byte.
+  // Returns the position nearest to `reference` that has this sequence number. A position before
+  // the stream's first byte is negative.
   std::int64_t to_position(std::uint32_t sequence, std::uint64_t reference) const {
     constexpr std::uint64_t kLead = std::uint64_t{1} << 32;  // keeps the unwrapping unsigned
     const std::uint32_t truncated = sequence - base_;

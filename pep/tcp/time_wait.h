@@ -17,7 +17,7 @@ struct TimeWait {
   std::uint32_t receive_next = 0;      // RCV.NXT, after the peer's FIN
   std::uint32_t recent_timestamp = 0;  // TS.Recent
   std::uint16_t window = 0;            // the window field that was sent last
-  std::uint8_t window_scale = 0;       // shift of that field
+  std::uint8_t window_scale = 0;       // shift of the window field
   bool timestamps = false;             // both sides use timestamps
   ChallengeLimit challenges = {};
 };

@@ -53,7 +53,7 @@ class Timestamps {
   }
 
  private:
-  // Milliseconds; an older echo cannot be one of our values.
+  // If an echoed timestamp is more milliseconds old than this, it cannot be one of our values.
   static constexpr std::uint32_t kOldestEcho = 600'000;
   std::uint32_t offset_;
   std::uint32_t recent_ = 0;

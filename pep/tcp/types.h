@@ -35,7 +35,8 @@ enum class CloseReason : std::uint8_t {
   kResetByPeer,  // a reset that RFC 5961 considers valid
   // RST during the handshake of connect(), or an ICMP error with that meaning (PathError::kHard).
   kRefused,
-  kTimeout,      // retransmissions, SYNs or probes were not answered, or FIN-WAIT-2 was silent
+  // The peer did not answer retransmissions, SYNs or probes, or was silent in FIN-WAIT-2.
+  kTimeout,
   kUnreachable,  // any other ICMP error about the SYN
   kAborted,      // abort() or abandon()
 };
@@ -46,7 +47,7 @@ enum class Acceptance : std::uint8_t { kRefused, kAccepted };
 // Settings that many endpoints share.
 struct Profile {
   std::uint64_t send_limit = 1 << 20;  // most bytes in the send buffer
-  // Shift that we announce; fixed for the connection's life, so generous.
+  // Window scale that we announce. It is large, because it cannot change during a connection.
   std::uint8_t window_scale = 14;
   control::Congestion congestion = control::Congestion::kCubic;
   // RFC 3168: accepted if the peer offers it, and offered if connect() asks for it.

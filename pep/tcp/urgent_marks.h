@@ -28,7 +28,7 @@ class UrgentMarks {
     kNothing,  // the mark is not beyond `end`, or not beyond the last mark
     kMark,
     kMoved,   // replaced the last mark, which was beyond `end`
-    kMerged,  // replaced the last mark, as kMost were in use; its octet becomes ordinary data
+    kMerged,  // replaced the last mark, because kMost were in use
   };
   // `end` is the current end of the stream.
   Added add(std::uint64_t mark, std::uint64_t end) {

@@ -162,7 +162,7 @@ void BlockRing::image(Image& image) {
   reserve_used_ = 0;
 }
 
-// The image takes the block of a key, or gives one.
+// Moves the block of one key to the image that is written, or from the image that is read.
 void BlockRing::move_block(BlockIndex& block, Image& image) {
   image(block);
   if (block == kNoBlock) return;

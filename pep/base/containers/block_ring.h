@@ -1,13 +1,13 @@
-// Stores the bytes of a stream by their absolute offsets. Key k stands for the k-th range of
-// offsets of a block's size, and each key has a block or none. The ring holds the keys from the
-// lowest to the highest stored block. It grows by doubling: amortised, never per packet in steady
+// Stores the bytes of a stream by their absolute offsets. Key k stands for the k-th block-sized
+// range of offsets. Each key has one block or none. The ring holds the keys from the lowest to the
+// highest stored block. It grows by doubling, so it allocates rarely, and not at all in steady
 // state.
 //
-// A ring can own a reserve of the arena. All bytes below the base were released. Bytes above the
-// base, up to the size of the reserve, can always be stored: in the block of their key if there is
-// one, else in the reserve, which is a circular buffer. So a stream can go on with its reserve
-// alone when memory is short. When a block is allocated for a key, the bytes of that key are copied
-// from the reserve into the block.
+// A ring can own a reserve of the arena. The base is the offset below which all bytes were
+// released. Bytes above the base, up to the size of the reserve, can always be stored: in the block
+// of their key if there is one, else in the reserve, which is a circular buffer. So a stream can go
+// on with its reserve alone when memory is short. When a block is allocated for a key, the bytes of
+// that key are copied from the reserve into the block.
 #pragma once
 
 #include <algorithm>
@@ -39,10 +39,10 @@ class BlockRing {
   void disown();
   bool has_reserve() const { return reserve_ != kNoReserve; }
 
-  // Returns the space for bytes from `offset` on, up to where it is no longer contiguous. `offset`
-  // must not be below the base, and `wanted` bytes are about to be written. Empty if the arena has
-  // no free block and `offset` lies beyond the reserve, or if the ring would span more than
-  // kMaxKeys keys. A block is taken only if the wanted bytes do not fit into the reserve.
+  // Returns the contiguous space for bytes from `offset` on. `offset` must not be below the base.
+  // `wanted` is the number of bytes that the caller is about to write. Returns an empty span if the
+  // arena has no free block and `offset` lies beyond the reserve, or if the ring would span more
+  // than kMaxKeys keys. A block is taken only if the wanted bytes do not fit into the reserve.
   [[nodiscard]] MutableBytes room_at(std::uint64_t offset, std::size_t wanted) {
     const std::uint64_t key = offset >> arena_->block_shift();
     if (const BlockIndex block = block_of(key); block != kNoBlock) {
@@ -58,8 +58,8 @@ class BlockRing {
     SATRELAY_CHECK(has_reserve() && offset >= base_ && offset < reserve_end());
     return run_of_reserve(offset);
   }
-  // Returns the offset up to which consecutive bytes from `offset` on can be stored, at least, if
-  // `blocks` more blocks are taken from the arena.
+  // Returns the end of the range from `offset` that can certainly be stored if the ring takes
+  // `blocks` more blocks from the arena.
   std::uint64_t room_end(std::uint64_t offset, std::uint64_t blocks) const {
     const std::uint64_t key = offset >> arena_->block_shift();
     const std::uint64_t next = key + (find(offset) == kNoBlock ? 0 : 1);
@@ -83,8 +83,8 @@ class BlockRing {
     if (!has_keys()) ring_.reset();
   }
 
-  // The image takes the blocks and the reserve away from this ring, which is empty afterwards, or
-  // gives them to this ring, which must be empty before.
+  // Writing moves the blocks and the reserve from this ring to the image and leaves the ring empty.
+  // Reading moves them to this ring, which must be empty before.
   void image(Image& image);
 
   // blocks_held() and covers() visit the keys one by one: O(keys).
@@ -148,7 +148,7 @@ class BlockRing {
   static RingPtr make_ring(std::uint64_t places);
 
   Arena* arena_;
-  RingPtr ring_;            // allocated at the first block
+  RingPtr ring_;            // allocated with the first block
   std::uint64_t base_ = 0;  // everything below this offset was released
   ReserveIndex reserve_ = kNoReserve;
   std::uint32_t reserve_used_ = 0;

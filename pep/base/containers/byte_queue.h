@@ -16,8 +16,8 @@ class ByteQueue {
  public:
   explicit ByteQueue(Arena& arena) : blocks_(arena) {}
 
-  std::uint64_t begin() const { return blocks_.base(); }  // oldest byte held
-  std::uint64_t end() const { return end_; }              // where the next byte goes
+  std::uint64_t begin() const { return blocks_.base(); }  // offset of the oldest byte
+  std::uint64_t end() const { return end_; }              // offset of the next appended byte
   std::uint64_t size() const { return end_ - begin(); }
   bool empty() const { return begin() == end_; }
 
@@ -27,19 +27,19 @@ class ByteQueue {
   bool has_reserve() const { return blocks_.has_reserve(); }
 
   // Bytes that append() can store with at most `blocks` more blocks from the arena. The number is
-  // exact if the arena has exactly that many free blocks.
+  // exact if the arena has exactly `blocks` free blocks.
   std::uint64_t room(std::uint64_t blocks) const { return blocks_.room_end(end_, blocks) - end_; }
   // Copies as many of `bytes` as the arena has room for. Returns how many it copied.
   [[nodiscard]] std::size_t append(ConstBytes bytes);
-  // Copies [offset, offset + out.size()), which must lie within [begin, end) and contain no byte
-  // that forget() freed.
+  // Copies the bytes [offset, offset + out.size()), which must lie within [begin, end) and contain
+  // no byte that forget() freed.
   void copy_out(std::uint64_t offset, MutableBytes out) const;
   // The longest contiguous run that starts at `offset`; empty at end().
   ConstBytes contiguous(std::uint64_t offset) const;
   // Releases all bytes below `offset` (at most end()).
   void release_below(std::uint64_t offset);
-  // Frees the blocks that lie wholly within `range` of [begin, end). Their bytes can no longer be
-  // read, but size() still counts them.
+  // Frees the blocks that lie wholly within `range`, which must lie within [begin, end). Their
+  // bytes can no longer be read, but size() still counts them.
   void forget(Range range);
   // Drops all bytes and restarts at offset zero.
   void reset();
@@ -52,7 +52,8 @@ class ByteQueue {
   // Whether each byte of `range` lies in a block or in the reserve. O(range).
   bool covers(Range range) const { return blocks_.covers(range); }
   const Arena& arena() const { return blocks_.arena(); }
-  std::size_t blocks_held() const { return blocks_.blocks_held(); }  // counts one by one: O(size())
+  // Counts the blocks one by one: O(size()).
+  std::size_t blocks_held() const { return blocks_.blocks_held(); }
 
  private:
   BlockRing blocks_;

@@ -91,10 +91,10 @@ class RangeSet {
   // Opens a hole for `range` before the range at `index`, which may be range_count().
   void insert_at(std::size_t index, Range range);
   void erase_at(std::size_t index, std::size_t count);
-  // Moves the ranges so that slots on both sides are free, into a larger store if needed. One in
-  // `free_share_in_front` of the free slots goes in front of the ranges.
+  // Moves the ranges so that slots on both sides are free, into a larger store if needed. A
+  // fraction of 1 / `free_share_in_front` of the free slots goes in front of the ranges.
   void make_room(std::size_t free_share_in_front);
-  StorePtr store_;  // allocated at the first range
+  StorePtr store_;  // allocated with the first range
 };
 
 }  // namespace satrelay

@@ -57,7 +57,8 @@ class ReadySet {
     word_of(id) &= ~bit(id);
     timers_.set(id.number(), until);
   }
-  // The earliest deadline of all members. Its member may have been woken since it was put to rest.
+  // The earliest deadline of all members. The member with this deadline may already be awake,
+  // because wake() does not clear the deadline.
   Instant next_deadline() const { return timers_.next_deadline(); }
 
   std::size_t awake() const {
@@ -80,8 +81,8 @@ class ReadySet {
   void for_each(Visit visit) const {
     for (auto id = from(Id()); id; id = from(id->next())) visit(*id);
   }
-  // Like for_each(), but visits the members from `first` to the last one, and then those before
-  // `first`. Stops when visit(id) returns false.
+  // Like for_each(), but visits the members from `first` to the last one, and then the members
+  // before `first`. Stops when visit(id) returns false.
   template <typename Visit>
   void for_each_from(Id first, Visit visit) const {
     for (auto id = from(first); id; id = from(id->next())) {

@@ -41,7 +41,8 @@ class Reassembler {
   bool has_reserve() const { return blocks_.has_reserve(); }
   // Bytes below this offset can always be stored, however short memory is.
   std::uint64_t own_end() const { return blocks_.own_end(); }
-  // Bytes that can be stored in order, at least, if `blocks` more blocks are taken from the arena.
+  // Number of in-order bytes that can certainly be stored if the reassembler takes `blocks` more
+  // blocks from the arena.
   std::uint64_t room(std::uint64_t blocks) const {
     return blocks_.room_end(in_order_, blocks) - in_order_;
   }
@@ -60,8 +61,8 @@ class Reassembler {
   // Fills `out` with the consecutive runs of readable bytes from the first one on, at most `most`
   // bytes. Returns how many runs it filled in.
   std::size_t front(std::uint64_t most, std::span<ConstBytes> out) const;
-  // Copies out.size() readable bytes after the first `skip` ones, without consuming them. Both
-  // numbers together must not exceed readable().
+  // Copies out.size() readable bytes after the first `skip` ones, without consuming them.
+  // out.size() + skip must not exceed readable().
   void copy_front(MutableBytes out, std::uint64_t skip = 0) const;
   void consume(std::uint64_t count);  // at most readable()
   // Drops all bytes and restarts at offset zero.
@@ -81,7 +82,7 @@ class Reassembler {
 
   // For checks of the accounts, O(stored()). blocks_held() counts the blocks one by one.
   // is_stored() tells whether every byte that counts as stored lies in a block or in the reserve,
-  // and the pieces beyond the gap lie there.
+  // and whether every out-of-order piece begins above in_order_end().
   std::size_t blocks_held() const { return blocks_.blocks_held(); }
   bool is_stored() const;
 

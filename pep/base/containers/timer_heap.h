@@ -33,7 +33,7 @@ class TimerHeap {
   void sift_down(std::size_t index, Entry entry);
   static constexpr std::uint32_t kUnarmed = 0xffff'ffffU;
   std::vector<Entry> heap_;
-  std::vector<std::uint32_t> position_;  // index into heap_, by slot
+  std::vector<std::uint32_t> position_;  // index into heap_ of each slot
 };
 
 }  // namespace satrelay

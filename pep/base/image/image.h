@@ -41,8 +41,8 @@ class Image {
 
   bool reads() const { return to_ == nullptr; }
   Instant now() const { return now_; }
-  // Whether a reader found that the octets end too early or contradict themselves. From then on, it
-  // reads only zeros. The objects read so far must not be used, only destroyed.
+  // Whether a reader found that the octets end too early or contradict themselves. From then on,
+  // the reader returns only zeros. The objects read so far must not be used, only destroyed.
   bool failed() const { return failed_; }
   void fail() {
     failed_ = true;
@@ -63,8 +63,8 @@ class Image {
     visit(value);
     return value;
   }
-  // Writes or reads an index, a number of elements or an enumerator, which is at most `most`. A
-  // reader fails if it is more, and `part` is zero then.
+  // Writes or reads an index, a number of elements or an enumerator, which is at most `most`. If a
+  // reader finds a larger value, it fails and sets `part` to zero.
   template <typename Part>
   void at_most(std::type_identity_t<Part> most, Part& part) {
     visit(part);
@@ -79,8 +79,8 @@ class Image {
     if (reads()) part = make();
     visit(*part);
   }
-  // Writes or reads how many elements follow. Each takes at least one octet, so a reader fails if
-  // fewer octets are left.
+  // Writes or reads how many elements follow. Each element takes at least one octet, so a reader
+  // fails if fewer octets are left.
   [[nodiscard]] std::size_t count(std::size_t elements) {
     const auto number = same(static_cast<std::uint64_t>(elements));
     if (!reads() || number <= from_.size()) return static_cast<std::size_t>(number);

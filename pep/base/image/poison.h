@@ -1,5 +1,5 @@
-// Overwrites the memory of an object that was destroyed. If a pointer still leads to the object, or
-// an image has forgotten a member, a test shows it.
+// Overwrites the memory of a destroyed object. Then tests fail if a pointer to the object is used
+// later, or if the image of the object left out a member.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,8 @@ namespace satrelay {
 inline void poison(void* memory, std::size_t size) {
   constexpr int kPoison = 0xa5;
   std::memset(memory, kPoison, size);
-  // Without this, the compiler may leave out a memset() whose result nobody reads.
+  // Without this statement, the compiler may leave out the memset(), because no code reads the
+  // bytes.
   asm volatile("" : : "r"(memory) : "memory");
 }
 

@@ -138,8 +138,8 @@ void CapacityFinder::on_feedback(const FeedbackSample& told) {
     change(mode().on_growth(*arrived, sample), sample);
   }
   if (finding && state() != State::kDraining) on_finding(*finding, sample);
-  // A mode that begins here also gets this sample. Only a drain does not: it is measured from this
-  // sample on.
+  // A mode that begins here also gets this sample. Only DrainingMode does not get it, because a
+  // drain is measured from this sample on.
   while (state() != State::kDraining && change(mode().on_feedback(sample), sample)) {
   }
   if (state() == State::kDraining) return;

@@ -9,9 +9,10 @@
 //                                                    v  |                       |
 //                                                   Sharing---------------------+
 //
-// Packet trains measure what the link carries, so rises and falls are both found. Each mode is a
-// class in the folder finder, and all modes share the model of the link. The finder passes each
-// sample to the instruments of the model, passes their results to the mode, and changes the mode.
+// Packet trains measure what the link carries, so the finder notices rises as well as falls. Each
+// mode is a class in the folder finder, and all modes share the model of the link. The finder
+// passes each sample to the instruments of the model, passes their results to the mode, and changes
+// the mode.
 #pragma once
 
 #include <cstdint>

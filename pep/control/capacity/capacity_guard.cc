@@ -8,11 +8,12 @@
 namespace satrelay::control {
 namespace {
 
-// Less than all, because the measured capacity is not exact and the rest of a queue must drain.
+// Percentage of the found capacity that is used. It is below 100, because the measured capacity is
+// not exact and the rest of a queue must drain.
 constexpr std::uint64_t kHoldPercent = 97;
 // A burst may show a little less than the link carries. So if bursts show this share of the
-// announced capacity, the guard trusts the announcement again: sending at the full rate shows the
-// rest.
+// announced capacity, the guard trusts the announcement again. If the link carries less, the delay
+// grows again at the full rate.
 constexpr std::uint64_t kTrustPercent = 90;
 
 }  // namespace
@@ -89,7 +90,8 @@ template <typename Trend>
 void CapacityGuard::drain(const FeedbackSample& sample, const Trend& trend) {
   const auto arrived = trend.arrival_rate();
   if (!arrived) return;
-  // Such a low sending rate cannot fill a queue: the path has become longer more than once.
+  // At such a low sending rate, our packets cannot fill a queue. So the delay grows for another
+  // reason: the path has become longer, in several steps.
   if (trend.sending_rate() < capacity().scaled(1, kIdleShare)) return;
   before_cut_ = {state_ == State::kTrusting, found_, room_.pace(), hidden_.low()};
   excuse_.on_cut(trend.newest().arrived, sample.now);

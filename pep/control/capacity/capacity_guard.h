@@ -9,10 +9,10 @@
 // Delays that the gateways' own machines add do not count (machine_excuse.h). The time that a
 // packet itself takes on the link does not count either.
 //
-// While the queue grows, packets arrive at the rate that the link carries: this is the capacity
-// found. In kDraining, a sixteenth of it is sent until no more bytes are in flight than the path
-// holds. In kHolding, 97% of it is sent, and bursts test whether the link carries more
-// (room_search.h).
+// While the queue grows, packets arrive at the rate that the link carries: this is the found
+// capacity. In kDraining, the guard sends at a sixteenth of the found capacity until no more bytes
+// are in flight than the path holds. In kHolding, it sends at 97% of the found capacity, and bursts
+// test whether the link carries more (room_search.h).
 #pragma once
 
 #include <cstdint>
@@ -45,7 +45,7 @@ class CapacityGuard {
   BitRate sustained_rate() const;  // without bursts
   // Whether a burst is being sent. rate() falls when the last packet of the burst was sent.
   bool probes() const { return state_ == State::kHolding && room_.probes().leaves(); }
-  // When the rest after a burst ends.
+  // When the pause after a burst ends (room_probes.h).
   Instant holds_until() const {
     return state_ == State::kHolding ? room_.probes().rests_until() : Instant();
   }
@@ -70,8 +70,8 @@ class CapacityGuard {
   void look_for_room(const FeedbackSample& sample);
   void note_path(const FeedbackSample& sample);
   void forget_delays();
-  // The rate that the link carries if packets arrive at the rate `arrived`: some are lost beyond
-  // the modem.
+  // The rate that the link carries if packets arrive at the rate `arrived`. It is higher than
+  // `arrived`, because some packets are lost after the modem has sent them.
   BitRate despite_loss(BitRate arrived) const { return path_.sent_for(arrived, announced_); }
 
   State state_ = State::kTrusting;

@@ -15,11 +15,12 @@ inline constexpr BitRate kLeastCapacity = BitRate::bits_per_second(1'000);
 // long the queue is.
 inline constexpr std::uint64_t kTrickle = 16;
 inline constexpr Duration kMeasureAtLeast = Duration::milliseconds(50);
-// A sender below 1 / kIdleShare of the capacity cannot tell whether the link carries less.
+// A sender with a rate below 1 / kIdleShare of the capacity cannot tell whether the link carries
+// less.
 inline constexpr std::uint64_t kIdleShare = 16;
 
 inline double bits(BitRate rate) { return static_cast<double>(rate.to_bits_per_second()); }
-// Converts bits per second to a rate; negative numbers to zero.
+// Converts bits per second to a rate. A negative number becomes zero.
 inline BitRate rate_of(double bits) {
   return BitRate::bits_per_second(static_cast<std::uint64_t>(std::max(bits, 0.0)));
 }

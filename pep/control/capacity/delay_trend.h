@@ -22,14 +22,14 @@ class DelayTrend {
     // delay.
     Duration spacing;
     std::size_t jumps;      // number of the largest jumps that are left out; at most 4
-    Duration least_growth;  // of the delay, without those jumps
+    Duration least_growth;  // growth that counts as a queue, without those jumps
   };
   struct Point {
     Instant sent;
     Instant arrived;
     ByteCount received;
-    Duration lateness = {};  // the part of the delay that may be due to a machine
-    Duration own = {};       // time on the link of the packet and of all bytes booked before
+    Duration lateness = {};  // the part of the delay that a late machine may have caused
+    Duration own = {};       // time to send the packet and the bytes booked before it
     // Only differences between delays have a meaning, because two clocks are involved.
     Duration delay() const { return arrived - sent; }
     // The delay without the parts that may have another cause than a queue.
@@ -39,7 +39,7 @@ class DelayTrend {
   explicit DelayTrend(const Config& config) : config_(config) {}
 
   void clear() { count_ = 0; }
-  // Points must be added in the order of `sent`. A point that repeats the packet of the last one is
+  // Points must be added in the order of `sent`. A point with the same packet as the last point is
   // ignored.
   void add(const Point& point);
   // Whether the delay has grown and is not falling at the newest point.
@@ -58,7 +58,7 @@ class DelayTrend {
   const Point& at(std::size_t index) const { return points_[(first_ + index) % kPoints]; }
   // Index of the last point with the least delay, where the growth began.
   std::size_t lowest() const;
-  // Index of the point from which on the rate of arrival during the growth is measured.
+  // Index of the point at which the measurement of the rate of arrival begins.
   std::size_t turn() const;
   Config config_;
   std::array<Point, kPoints> points_{};

@@ -1,6 +1,7 @@
 // Tracks growth of the delay that may be caused by a late machine or by a queue. The next samples
-// that are not late decide. If their delay is back at its earlier value, the machine was the cause.
-// If the growth remains, there is a queue, which may be full by then and no longer grow.
+// that are not late show which one is the cause. If their delay is back at its earlier value, the
+// machine was the cause. If the growth remains, there is a queue, which may be full by then and no
+// longer grow.
 #pragma once
 
 #include <algorithm>
@@ -54,12 +55,13 @@ class HiddenGrowth {
   const DelayTrend::Point& newest() const { return newest_; }
 
  private:
-  // The growth must last for this long: longer than a machine that catches up stays late.
+  // The growth must last for this long before it counts as a queue. A late machine catches up in
+  // less time.
   static constexpr Duration kLasts = Duration::milliseconds(100);
   Duration growth_;
   DelayTrend trend_;
   std::optional<Duration> low_;
-  std::optional<DelayTrend::Point> first_;  // the first one since the suspicion that was not late
+  std::optional<DelayTrend::Point> first_;  // first punctual point since the suspicion
   DelayTrend::Point newest_;
 };
 

@@ -47,7 +47,7 @@ void PacketTrain::on_sent(std::uint64_t number, ByteCount accounted, Instant now
       sent_ += accounted;
       break;
     case State::kResting:
-      // Packets of the session itself, without stream bytes, are sent during the rest, too.
+      // During the rest, the session still sends packets without stream bytes.
       end_ = number;
       if (now >= rests_until_) state_ = State::kAwaited;
       return;
@@ -65,8 +65,9 @@ void PacketTrain::end(std::uint64_t number, Instant now) {
   give_up_ = now + kTrainPatience;
 }
 
-// Returns which share of the bytes sent since the last packet before the train has arrived, divided
-// by the usual share. 1 if it is no less than usual.
+// Compares the bytes that have arrived since the last packet before the train with the bytes sent
+// since that packet. Returns the share that arrived, divided by the usual share. Returns 1 unless
+// clearly fewer bytes than usual have arrived.
 double PacketTrain::arrived_share(const FeedbackSample& sample, double loss) const {
   if (before_.empty()) return 1;
   const double packet =

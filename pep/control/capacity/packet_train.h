@@ -8,7 +8,7 @@
 // subtracted from the bytes, and the result is the same.
 //
 // A rest follows a train, so that the mean rate is the same as without the train. Because of the
-// rest, a report has the last packet of the train as its newest packet.
+// rest, the last packet of the train is the newest packet in a report.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ class PacketTrain {
   struct Order {
     BitRate speed;
     ByteCount length;
-    BitRate mean;  // including the rest
+    BitRate mean;  // mean rate of the train and its rest
     Duration longest_rest = Duration::infinite();
   };
   struct Finding {
@@ -56,7 +56,7 @@ class PacketTrain {
   // When the rest ends.
   Instant rests_until() const { return rests_until_; }
   Instant began() const { return began_; }
-  // The usual delay of packets just before the train. At least one must have been seen.
+  // The usual delay of packets just before the train. At least one such packet must be known.
   Duration delay_before() const { return before_.usual_delay(); }
 
  private:
@@ -64,7 +64,7 @@ class PacketTrain {
   void look_at(const FeedbackSample& sample, double loss);
   // The result of one packet of the train.
   struct Sight {
-    double bits = 0;  // behind the first packet, up to this packet
+    double bits = 0;  // sent after the first packet, up to this packet
     double arrived_share = 1;
     Duration passed;  // from sending the first packet to sending this packet
     Duration delay;
@@ -77,7 +77,7 @@ class PacketTrain {
   Instant began_;
   Instant last_sent_;
   Instant rests_until_;
-  std::uint64_t first_ = 0, last_ = 0;  // numbers of packets
+  std::uint64_t first_ = 0, last_ = 0;  // numbers of the first and last packet
   // The first packet sent after the rest; until there is one, the last packet sent.
   std::uint64_t end_ = 0;
   std::uint64_t newest_ = 0;

@@ -11,9 +11,9 @@ namespace satrelay::control {
 
 class PathEstimate {
  public:
-  // Forgets all samples. `rtt` counts as the first new one.
+  // Forgets all samples. `rtt` counts as the first new sample.
   void restart(Duration rtt, Instant now);
-  // Adds the round trip of a report; zero if the report has none.
+  // Adds the round trip of a report. `rtt` is zero if the report has none.
   void add_rtt(Duration rtt, Instant now);
   // Adds the packets of a report, of which the path has lost `lost`. The caller leaves out reports
   // of a full queue, which loses packets that the path would not lose.

@@ -55,8 +55,8 @@ void RoomProbes::end() {
 
 bool RoomProbes::take_question() { return std::exchange(asks_, false); }
 
-// If no report has the last packet of the burst as its newest, a packet of the rest stands for it,
-// since that packet arrives no earlier.
+// If no report has the last packet of the burst as its newest packet, the arrival of a packet sent
+// during the rest is used instead. That packet arrives no earlier.
 void RoomProbes::look_at(Burst& burst, const FeedbackSample& sample) const {
   if (sample.number < burst.first) return;
   burst.packets += sample.packets_delivered + sample.packets_lost;

@@ -6,7 +6,8 @@
 //
 // The delay is the least delay of packets before and after the burst. So jitter, other senders in
 // the queue, and hosts with too little to send make a burst show less. A burst has no result if
-// more than usual was lost, because a full queue adds no delay.
+// more than usual was lost: then the queue was full, and a full queue drops packets instead of
+// delaying them longer.
 //
 // A result takes a round trip, so several bursts may be in flight.
 #pragma once
@@ -26,9 +27,9 @@ class RoomProbes {
  public:
   struct Order {
     ByteCount length;
-    BitRate mean;    // including the rest
+    BitRate mean;    // mean rate of the burst and its rest
     Duration gap;    // a burst ends if the hosts sent nothing for this long
-    Duration delay;  // least recent one-way delay, between two clocks
+    Duration delay;  // smallest delay of recent packets, one way, between two clocks
   };
 
   void clear() { *this = {}; }
@@ -41,7 +42,7 @@ class RoomProbes {
     return state_ == State::kIdle || (state_ == State::kResting && now >= rests_until_);
   }
   Instant rests_until() const { return rests_until_; }
-  // Returns true once for each burst that was sent: the report on it should come soon.
+  // Returns true once for each burst that was sent, to ask the receiver for an early report on it.
   bool take_question();
   // Returns the highest rate of the bursts that are complete with this sample; nullopt if none has
   // shown a rate. `loss` is the share of packets that the path loses without a queue.
@@ -50,11 +51,11 @@ class RoomProbes {
  private:
   enum class State : std::uint8_t { kIdle, kReady, kLeaving, kResting };
   struct Burst {
-    std::uint64_t first = 0, last = 0;  // numbers of packets
+    std::uint64_t first = 0, last = 0;  // numbers of the first and last packet
     Instant began;
-    Instant rests_until = Instant::never();  // never(): not yet known
+    Instant rests_until = Instant::never();  // never() until the last packet was sent
     ByteCount behind_first;
-    Duration delay;                       // one-way, without the burst
+    Duration delay;                       // one-way delay without the burst
     std::optional<Duration> passed = {};  // from sending the first packet to arrival of the last
     std::uint64_t packets = 0, lost = 0;  // reported since the first packet
   };

@@ -17,20 +17,20 @@ namespace satrelay::control {
 class RoomSearch {
  public:
   struct Pace {
-    Duration patience;       // between bursts
-    std::uint64_t step = 0;  // most per cent by which one result raises the rate
+    Duration patience;       // time between bursts
+    std::uint64_t step = 0;  // largest rise by one result, in percent
   };
   struct Rates {
     BitRate found;
     BitRate most;       // rate of a burst
-    BitRate announced;  // the limit of a rise
+    BitRate announced;  // upper limit of the found rate
   };
 
   void on_start(ByteCount packet) { packet_ = packet; }
   void on_sent(std::uint64_t number, ByteCount accounted, Instant now) {
     probes_.on_sent(number, accounted, now);
   }
-  // Forgets bursts.
+  // Forgets the bursts in flight.
   void clear() { probes_.clear(); }
   // Call when the rate is cut. `trusted` tells whether the announced capacity was in use until
   // then.

@@ -1,6 +1,6 @@
-// Measures a standing queue on the way to the receiver: by how much the one-way delay has exceeded
-// the delay of the empty path, at least, during a whole round trip. The delay of the empty path is
-// the least delay that was seen. A path that has become longer (a handover) looks like a standing
+// Measures a standing queue on the way to the receiver: the smallest excess of the one-way delay
+// over the delay of the empty path during a whole round trip. The delay of the empty path is the
+// least delay that was seen. A path that has become longer (a handover) looks like a standing
 // queue. So if a controller reduces its rate without effect, it makes a test: after a pause, a
 // queue must be shorter.
 #pragma once

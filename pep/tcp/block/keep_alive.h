@@ -39,7 +39,7 @@ class KeepAlive {
     listening_ = false;
   }
   // The probe was not answered. Queues the next probe and returns how long to wait for its answer.
-  // Zero: all probes are used up, and the connection must end.
+  // Zero means that all probes are used up, and that the connection must end.
   Duration on_timeout() {
     if (unanswered_ == kProbes) return Duration::zero();
     owed_ = true;

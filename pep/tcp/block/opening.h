@@ -23,7 +23,7 @@ struct Opening {
     path_error_heard = image.same(path_error_heard);
   }
 
-  // When the first SYN was sent. never(): it was not sent, or the time is unknown.
+  // When the first SYN was sent. never() if it was not sent, or if the time is unknown.
   Instant syn_sent_at = Instant::never();
   Offer offer;
   std::uint8_t syn_retries = 0;

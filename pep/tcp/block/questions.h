@@ -13,7 +13,7 @@ namespace satrelay::tcp {
 enum class Question : std::uint8_t {
   kNone,
   kEmpty,
-  kWithByte,  // one byte of garbage, or the last byte of the peer's data once more
+  kWithByte,  // with one byte of garbage, or with the last byte of the peer's data again
 };
 
 class Questions {
@@ -34,7 +34,7 @@ class Questions {
   Question take() { return std::exchange(question_, Question::kNone); }
   // How often the peer has asked whether we are still there (RFC 9293 section 3.8.4). A
   // retransmission of the peer's last byte looks like such a question, and counts. A probe of a
-  // closed window looks like one, too, but counts only if the receive limit is 0.
+  // closed window also looks like such a question, but counts only if the receive limit is 0.
   std::uint32_t keep_alives() const { return keep_alives_; }
   void note_keep_alive() { ++keep_alives_; }
   // How often the peer has sent a segment that none of our segments can have caused. Such a segment

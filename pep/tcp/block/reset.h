@@ -10,7 +10,7 @@ namespace satrelay::tcp {
 struct Reset {
   std::uint32_t sequence = 0;
   std::uint32_t acknowledgment = 0;
-  std::uint8_t flags = 0;  // 0: no reset is to be sent
+  std::uint8_t flags = 0;  // 0 means that no reset is to be sent
 
   explicit operator bool() const { return flags != 0; }
   void image(Image& image) { image(sequence, acknowledgment, flags); }

@@ -12,7 +12,7 @@
 
 namespace satrelay::tcp {
 
-// --- the application, as in Endpoint ---
+// --- calls of the application, documented in endpoint.h ---
 void close(Tcb& tcb);
 void abort(Tcb& tcb);
 void abandon(Tcb& tcb);
@@ -26,17 +26,17 @@ void fail(Tcb& tcb, CloseReason reason);
 // Resets the connection, as the peer has not answered for too long.
 void give_up(Tcb& tcb);
 void on_own_fin_acknowledged(Tcb& tcb, Instant now);
-// Every byte before the peer's FIN has arrived.
+// Call when every byte before the peer's FIN has arrived.
 void on_peer_fin(Tcb& tcb, Instant now);
-// An accepted segment arrived in FIN-WAIT-2.
+// Call when an accepted segment has arrived in FIN-WAIT-2.
 void arm_half_closed(Tcb& tcb, Instant now);
-// Timer::kClose has expired.
+// Call when Timer::kClose has expired.
 void handle_close_timeout(Tcb& tcb, Instant now);
 
 // --- TIME-WAIT ---
-// The numbers of the connection that TIME-WAIT needs.
+// Returns the sequence numbers and other numbers that TIME-WAIT needs.
 TimeWait numbers(const Tcb& tcb);
-// As in Endpoint.
+// Documented in endpoint.h.
 std::optional<TimeWait> time_wait(const Tcb& tcb);
 
 }  // namespace satrelay::tcp

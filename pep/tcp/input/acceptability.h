@@ -10,10 +10,10 @@
 
 namespace satrelay::tcp {
 
-// The segment lies in the window.
+// Whether the segment lies in the window.
 bool is_acceptable(const Tcb& tcb, const Placement& placement);
-// Whether the segment repeats recent data. A peer that has missed our ACKs sends such a segment, or
-// asks with it whether we are still there.
+// Whether the segment repeats recent data. A peer sends such a segment if it has missed our ACKs,
+// or to ask whether we are still there.
 bool repeats_recent(const Tcb& tcb, const Placement& placement);
 // Whether the ACK lies in the range that RFC 5961 section 5.2 allows.
 bool has_plausible_ack(const Tcb& tcb, const wire::TcpHeader& header);

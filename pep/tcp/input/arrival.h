@@ -22,7 +22,7 @@ class Arrival {
  private:
   void handle_in_closed();
   void handle_in_syn_sent();
-  void handle_in_sequence();  // in all other states
+  void handle_in_sequence();  // all states except CLOSED and SYN-SENT
   void handle_reset();
   void handle_syn();
   bool passes_paws();

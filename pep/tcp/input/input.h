@@ -16,7 +16,7 @@ struct TakenSegments {
   Acceptance acceptance = Acceptance::kRefused;
 };
 
-// As in Endpoint.
+// Documented in endpoint.h.
 TakenSegments handle_segments(Tcb& tcb, std::span<const Segment> segments, Instant now);
 
 }  // namespace satrelay::tcp

@@ -9,7 +9,7 @@
 
 namespace satrelay::tcp {
 
-// As in Endpoint.
+// Documented in endpoint.h.
 void handle_packet_too_big(Tcb& tcb, std::uint32_t sequence, std::uint16_t segment_limit,
                            Instant now);
 bool handle_path_error(Tcb& tcb, std::uint32_t sequence, PathError error);

@@ -18,7 +18,7 @@ struct SackReports {
   std::optional<Range> duplicate;  // data that the peer received twice (RFC 2883)
 };
 
-// `ack`: the position that the segment acknowledges.
+// `ack` is the position that the segment acknowledges.
 SackReports read_sack(const Tcb& tcb, const wire::TcpHeader& header, std::int64_t ack);
 
 }  // namespace satrelay::tcp

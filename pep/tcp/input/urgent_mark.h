@@ -10,9 +10,9 @@
 
 namespace satrelay::tcp {
 
-// For a segment with URG, to be called before handle_segments(). Returns the stream offset up to
-// which the segment marks the peer's data as urgent. nullopt if all of that data has arrived. The
-// mark counts only if the segment is accepted.
+// Call this function for a segment with URG, before handle_segments(). Returns the stream offset up
+// to which the segment marks the peer's data as urgent. nullopt if all of that data has arrived.
+// The mark counts only if the segment is accepted.
 std::optional<std::uint64_t> urgent_mark_of(const Tcb& tcb, const wire::TcpHeader& header,
                                             std::size_t payload_size);
 

@@ -10,12 +10,12 @@
 
 namespace satrelay::tcp {
 
-// When the SYN-ACK is sent. kAtOnce: it may be sent now. kLater: it is sent when the application
-// calls answer(), which waits for the far host. kSent: the application has sent it before the
-// endpoint existed, with Config::initial_sequence (a SYN cookie).
+// When the SYN-ACK is sent. kAtOnce: it may be sent now. kLater: the application waits for the far
+// host, and then calls answer() to send it. kSent: the application has sent it before the endpoint
+// existed, with Config::initial_sequence (a SYN cookie).
 enum class Answer : std::uint8_t { kAtOnce, kLater, kSent };
 
-// --- the application, as in Endpoint ---
+// --- calls of the application, documented in endpoint.h ---
 void accept(Tcb& tcb, const wire::TcpHeader& syn, Instant now, Answer when);
 void connect(Tcb& tcb, const wire::TcpOptions& offer, Instant now, EcnOffer ecn);
 void answer(Tcb& tcb, Instant now);
@@ -24,14 +24,14 @@ void answer(Tcb& tcb, Instant now);
 bool shows_another_connection(const Tcb& tcb, const wire::TcpHeader& header);
 
 // --- events ---
-// Takes the sequence number of the peer's SYN or SYN-ACK, and those of its options that we offer,
-// too.
+// Takes the sequence number of the peer's SYN or SYN-ACK, and each of its options that we offer as
+// well.
 void negotiate_with(Tcb& tcb, const wire::TcpHeader& syn);
 // Does the same for the SYN of a client. Our SYN-ACK will offer each option that is in the SYN.
 void offer_and_negotiate(Tcb& tcb, const wire::TcpHeader& syn);
 // Completes the handshake: the peer has acknowledged our SYN. `peer_window` is in bytes.
 void establish(Tcb& tcb, std::uint64_t peer_window, Instant now);
-// Timer::kRetransmission has expired before the handshake is complete.
+// Call when Timer::kRetransmission has expired before the handshake is complete.
 void handle_syn_timeout(Tcb& tcb, Instant now);
 
 }  // namespace satrelay::tcp

@@ -27,7 +27,7 @@ std::optional<SegmentToSend> poll_data(Tcb& tcb, std::size_t most, Instant now) 
   std::size_t options = tcb.negotiation.timestamps ? kTimestampsSize : 0;
   if (tcb.negotiation.selective && tcb.receiver.has_sack()) {
     options += 4 + 8 * std::min(tcb.receiver.sack_count(), most_sack_blocks(tcb));
-    // Several segments would repeat the SACK blocks, but a duplicate is reported only once.
+    // Several segments would repeat the SACK blocks, but a duplicate must be reported only once.
     most = 1;
   }
   const auto room = static_cast<std::uint16_t>(tcb.negotiation.segment_limit - options);

@@ -10,7 +10,7 @@
 
 namespace satrelay::tcp {
 
-// As in Endpoint.
+// Documented in endpoint.h.
 std::optional<SegmentToSend> poll_segments(Tcb& tcb, std::size_t most, Instant now);
 bool may_have_segment(Tcb& tcb);
 

@@ -6,10 +6,10 @@
 
 namespace satrelay::tcp {
 
-// As in Endpoint.
+// Documented in endpoint.h.
 void send_keep_alive(Tcb& tcb, Instant now);
 bool ask_once(Tcb& tcb);
-// Timer::kKeepAlive has expired.
+// Call when Timer::kKeepAlive has expired.
 void handle_keep_alive_timeout(Tcb& tcb, Instant now);
 
 }  // namespace satrelay::tcp

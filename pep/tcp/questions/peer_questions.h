@@ -12,8 +12,8 @@ namespace satrelay::tcp {
 // For a segment outside the window: whether it is a keep-alive or a probe of a closed window.
 // Keep-alives are counted.
 bool note_keep_alive(Tcb& tcb, const wire::TcpHeader& header, const Placement& placement);
-// Leaves the question in that segment to the owner. Returns false if the owner does not want to
-// answer questions.
+// Leaves the question that note_keep_alive() found to the owner. Returns false if the owner does
+// not want to answer questions.
 bool leave_question(Tcb& tcb, const Placement& placement, Instant now);
 // For a segment in the window: counts it if none of our segments can have caused it.
 void note_stray_answer(Tcb& tcb, const wire::TcpHeader& header, const Placement& placement);

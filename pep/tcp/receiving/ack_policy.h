@@ -20,7 +20,7 @@ class AckPolicy {
     std::uint16_t announced_mss = 0;
     Duration delay;
   };
-  // In-order payload of `bytes` bytes has arrived, and filled no gap.
+  // Call when in-order payload of `bytes` bytes has arrived and has filled no gap.
   void on_in_order(std::uint32_t bytes, const Manner& manner, Timers& timers, Instant now) {
     unacknowledged_ += bytes;
     full_segment_ = static_cast<std::uint16_t>(std::min<std::uint32_t>(
@@ -35,7 +35,7 @@ class AckPolicy {
     }
   }
   bool owed_now() const { return now_; }
-  // A segment with the ACK bit was sent.
+  // Call when a segment with the ACK bit was sent.
   void on_sent(Timers& timers) {
     now_ = false;
     unacknowledged_ = 0;

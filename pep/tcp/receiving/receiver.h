@@ -21,8 +21,8 @@ class Receiver {
  public:
   Receiver(const Config& config, Arena& arena);
 
-  // Handles the payload of a segment that overlaps the window. `position` may be negative, or be
-  // received already.
+  // Handles the payload of a segment that overlaps the window. `position` may be negative, or lie
+  // in data that was received before.
   void handle_data(std::int64_t position, ConstBytes payload, Environment& around, Instant now);
   // Whether neither a gap nor a FIN is known, so that the next bytes only have to be stored.
   bool is_in_order() const { return stream_.out_of_order().empty() && fin_ == kNoFin; }
@@ -33,8 +33,8 @@ class Receiver {
   [[nodiscard]] bool handle_next(ConstBytes payload, Environment& around, Instant now) {
     return store_in_order(stream_.in_order_end(), payload, around, now);
   }
-  // Notes that the peer's FIN follows the last byte before `position`. Ignored if stored data
-  // contradicts it, or if it lies beyond the window.
+  // Notes that the peer's FIN follows the last byte before `position`. The FIN is ignored if stored
+  // data lies beyond it, or if it lies beyond the window.
   void handle_fin(std::int64_t position);
   // Returns true once, when every byte before the FIN has arrived.
   bool take_fin();
@@ -126,7 +126,7 @@ class Receiver {
   }
   // Returns whether all of `payload` was stored.
   bool store_in_order(std::uint64_t offset, ConstBytes payload, Environment& around, Instant now);
-  // `repeats`: the part of the segment that overlaps the in-order bytes is already reported as a
+  // `repeats` is true if a part of the segment overlapped the in-order bytes and was reported as a
   // duplicate.
   void store_around_gaps(std::uint64_t offset, ConstBytes payload, bool repeats,
                          const Environment& around);

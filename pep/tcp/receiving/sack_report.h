@@ -16,9 +16,9 @@ namespace satrelay::tcp {
 
 class SackReport {
  public:
-  // A segment that starts at `position` was stored out of order.
+  // Call when a segment that starts at `position` was stored out of order.
   void on_stored(std::uint64_t position);
-  // The data in `range` arrived again.
+  // Call when the data in `range` has arrived again.
   void on_duplicate(Range range) { memory().duplicate = range; }
 
   bool has_duplicate() const { return memory_ && memory_->duplicate.has_value(); }

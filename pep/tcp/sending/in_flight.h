@@ -19,7 +19,7 @@ struct InFlight {
   std::uint64_t echo_point = 0;  // an ECE counts again in an ACK beyond this position
   std::uint64_t timed_end = 0;   // the segment that measures the RTT ends here
   Instant timed_at = Instant::never();
-  std::uint32_t duplicates = 0;  // number of duplicate ACKs, without SACK
+  std::uint32_t duplicates = 0;  // number of duplicate ACKs; counted only without SACK
 
   void image(Image& image) {
     image(rack, probe, recovery_point, echo_point, timed_end, timed_at, duplicates);

@@ -28,7 +28,8 @@ std::size_t LossRecovery::room_for_segments() const {
 void LossRecovery::on_sent(Range range, Instant now) {
   board_.on_sent(range.end);
   InFlight& sent = in_flight();
-  // An idle sender has freed the shortest RTT of the path, so begin with the smoothed RTT.
+  // If the sender was idle, it has freed its record of the shortest RTT, so begin with the smoothed
+  // RTT.
   if (!sent.rack.has_minimum_rtt() && rtt_.has_sample()) [[unlikely]]
     sent.rack.take_rtt(rtt_.smoothed(), now);
   if (selective_) sent.rack.segments().on_sent(range, now);
@@ -130,7 +131,7 @@ LossRecovery::Finding LossRecovery::handle_advance(const Acknowledgment& acknowl
 // Restarts the timers for the data that is still in flight.
 void LossRecovery::on_advanced(Environment& around, Instant now) {
   if (board_.outstanding() == 0) {
-    tail_probe_owed_ = false;  // there is no tail any more
+    tail_probe_owed_ = false;  // all data is acknowledged
     around.timers.cancel(Timer::kRetransmission);
   } else {
     restart_retransmission_timer(around, now);
@@ -254,7 +255,7 @@ void LossRecovery::update_phase(std::uint64_t advance, const AckContext& context
     finding.lost = board_.has_lost();
     if (finding.lost) enter_fast_recovery(around);
   } else if (phase_ == Phase::kFast && !selective_ && advance > 0) {
-    board_.mark_first_lost(context.segment_size);  // partial ACK: the next segment is lost, too
+    board_.mark_first_lost(context.segment_size);  // partial ACK: the next segment is also lost
     force_ = true;
   }
 }

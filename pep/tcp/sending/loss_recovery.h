@@ -40,10 +40,10 @@ class LossRecovery {
   void image(Image& image) {
     image(board_, rtt_, in_flight_, retries_, phase_, selective_, force_, tail_probe_owed_);
   }
-  // `selective`: both sides use SACK.
+  // `selective` is true if both sides use SACK.
   void establish(bool selective) { selective_ = selective; }
-  // Frees memory that is needed only while data is in flight. `idle`: the sender waits for nothing,
-  // and has nothing to send.
+  // Frees memory that is needed only while data is in flight. `idle` is true if the sender waits
+  // for nothing and has nothing to send.
   void trim(bool idle);
 
   // --- getters ---
@@ -52,7 +52,7 @@ class LossRecovery {
   const RttEstimator& rtt() const { return rtt_; }
   Phase phase() const { return phase_; }
   bool is_open() const { return phase_ == Phase::kOpen; }
-  // Timeouts since the peer last acknowledged new data, or kept its window closed.
+  // Timeouts since the peer last acknowledged new data or answered with a closed window.
   std::uint8_t retries() const { return retries_; }
 
   // --- output ---
@@ -100,14 +100,14 @@ class LossRecovery {
   bool misses_nothing(const Timers& timers) const;
   Finding handle_advance(const Acknowledgment& acknowledgment, Environment& around, Instant now);
   void on_advanced(Environment& around, Instant now);
-  // The peer is alive, but its closed window keeps it from accepting data.
+  // Call when the peer is alive, but its closed window keeps it from accepting data.
   void forgive_retries() { retries_ = 0; }
   // Retransmits all data from `position` on, as its segments were too large for the path. This is
   // no sign of congestion.
   void handle_smaller_path(std::uint64_t position, Environment& around, Instant now);
 
   // --- timers ---
-  // RFC 6298 section 5.4, while data is outstanding.
+  // Handles an expired retransmission timer (RFC 6298 section 5.4). Some data must be outstanding.
   void handle_retransmission_timeout(Environment& around, Instant now);
   void handle_tail_probe_timeout(Environment& around, Instant now);
   // Returns whether fast recovery begins.

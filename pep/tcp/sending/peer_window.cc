@@ -29,7 +29,7 @@ bool PeerWindow::makes_worthwhile(std::uint64_t size) const {
 bool PeerWindow::take(const Acknowledgment& acknowledgment, Range outstanding, Duration rto,
                       Environment& around, Instant now) {
   // RFC 9293 section 3.10.7.4 (WL1, WL2). As in common stacks, an ACK of new data updates the
-  // window even if its segment was sent before that of the last update.
+  // window even if its segment was sent before the segment of the last update.
   if (acknowledgment.ack == outstanding.begin && acknowledgment.sequence < sequence_) return false;
   const std::uint64_t edge = acknowledgment.ack + acknowledgment.window;
   const bool moves = edge != edge_;

@@ -52,13 +52,14 @@ class PeerWindow {
   // block it.
   void wait_for_room(Duration rto, Environment& around, Instant now);
   void on_sent(Environment& around);
-  // `next` is the first position that was not sent. `urgent`: the peer must learn of urgent data.
+  // `next` is the first position that was not sent. `urgent` is true if the peer must learn of
+  // urgent data.
   TimeoutOutcome handle_timeout(std::uint64_t next, bool urgent, Environment& around, Instant now);
   std::uint8_t probes_unanswered() const { return probes_unanswered_; }
 
   // Probes of a closed window. The usual probe is an empty segment one below SND.UNA. The urgent
-  // probe is an empty segment at SND.UNA, and is sent before the usual one. A peer with a closed
-  // window reads the urgent pointer of no other empty segment.
+  // probe is an empty segment at SND.UNA, and is sent before the usual one. In any other empty
+  // segment, a peer with a closed window ignores the urgent pointer.
   bool owes_probe() const { return probe_owed_ || urgent_probe_owed_; }
   bool take_probe() { return std::exchange(probe_owed_, false); }
   void owe_urgent_probe() { urgent_probe_owed_ = true; }

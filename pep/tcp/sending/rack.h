@@ -27,10 +27,10 @@ class Rack {
   // --- input: for each ACK in this order -------------------------------------------------------
   struct Arrival {
     Instant now;
-    // The echoed timestamp was sent before this instant. never(): unknown.
+    // The echoed timestamp was sent before this instant. never() if unknown.
     Instant echoed_before = Instant::never();
   };
-  // The bytes in `range` are acknowledged or reported for the first time.
+  // Call when the bytes in `range` are acknowledged or reported for the first time.
   void on_delivered(Range range, const Arrival& arrival);
   // `rtt` is a sample that cannot come from a retransmission.
   void take_rtt(Duration rtt, Instant now);
@@ -74,7 +74,7 @@ class Rack {
 
   bool reordering_seen() const { return reordering_seen_; }
   bool has_minimum_rtt() const { return !minimum_rtt_.is_infinite(); }
-  // Whether this object knows no more of the path than a new Rack would learn in one round trip.
+  // Whether a new Rack would learn within one round trip all that this object knows of the path.
   bool is_plain() const {
     return segments_.empty() && !reordering_seen_ && !duplicate_round_ && multiple_ == 1;
   }

@@ -18,8 +18,8 @@ class RttEstimator {
   // The limits must be the same in all calls.
   explicit RttEstimator(const Limits& limits) : rto_(limits.initial) {}
 
-  // Takes a sample that cannot come from a retransmission (Karn's algorithm), or that timestamps
-  // prove. A sample ends any backoff.
+  // Takes a sample. A sample from a retransmitted segment is allowed only if it was measured with
+  // timestamps (Karn's algorithm). A sample ends any backoff.
   void sample(Duration rtt, const Limits& limits);
   void back_off(const Limits& limits);
   // RFC 6298 section 5.7: the handshake itself timed out, so the path is slower than assumed.

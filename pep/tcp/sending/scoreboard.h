@@ -22,9 +22,9 @@ namespace satrelay::tcp {
 
 class Scoreboard {
  public:
-  // How many separate ranges of the peer's reports are kept: this number, and one more for each 64
-  // KiB in flight, which is one loss in forty segments. Further reports are dropped, as RFC 2018
-  // section 8 allows. Then the sender may retransmit these bytes needlessly.
+  // How many separate ranges of the peer's reports are kept: kFewestReports, and one more for each
+  // 64 KiB in flight. That suffices for one loss in forty segments. Further reports are dropped, as
+  // RFC 2018 section 8 allows. Then the sender may retransmit these bytes needlessly.
   static constexpr std::size_t kFewestReports = 128;
   static constexpr std::uint64_t kBytesAReport = 65'536;
 
@@ -73,8 +73,8 @@ class Scoreboard {
   // SACK.
   void mark_first_lost(std::uint64_t segment_size);
   void mark_all_lost() { take_for_lost({una_, next_}); }
-  // Whether the peer has dropped data that it had reported (RFC 2018 section 8). It has if a
-  // reported range contains the first outstanding byte.
+  // Whether the peer has dropped data that it had reported (RFC 2018 section 8). The peer has
+  // dropped data if a reported range contains the first outstanding byte.
   bool has_reneged() const {
     return has_sacked() && reports_->sacked.ranges().front().begin <= una_;
   }

@@ -7,8 +7,8 @@ namespace satrelay::tcp {
 // --- the application -----------------------------------------------------------------------------
 
 std::size_t Sender::write(ConstBytes bytes, const Environment& around) {
-  // Leave the blocks that are reserved for received data, so that sent data cannot block received
-  // data.
+  // Leave free the blocks that are reserved for received data. Otherwise data that waits to be sent
+  // could take all memory, and no data could be received.
   const std::uint64_t free = around.arena().free_blocks();
   const std::uint64_t kept = around.reserve_blocks;
   const std::uint64_t room = queue_.room(free > kept ? free - kept : 0);

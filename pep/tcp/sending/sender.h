@@ -54,9 +54,9 @@ class Sender {
   // --- the application ---
   [[nodiscard]] std::size_t write(ConstBytes bytes, const Environment& around);
   std::uint64_t writable(const Profile& profile) const;
-  // Marks bytes that write() will store as urgent, up to the offset `mark`. Segments carry an
-  // urgent pointer until the peer has acknowledged these bytes. If the peer's window is closed, a
-  // probe carries the first mark at once.
+  // Marks as urgent the bytes that write() stores from now on, up to the offset `mark`. Segments
+  // carry an urgent pointer until the peer has acknowledged these bytes. If the peer's window is
+  // closed, a probe carries the first mark at once.
   UrgentMarks::Added mark_urgent(std::uint64_t mark, Counters& counters);
   void close() { closed_ = true; }
   bool close_called() const { return closed_; }

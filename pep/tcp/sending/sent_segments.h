@@ -1,7 +1,7 @@
 // Records when each outstanding segment was last sent, in two orders: by position, and for segments
 // in flight also by time of sending. The records form a ring by position, and the order by time is
 // a linked list through the same records. So every event costs O(log n), and O(1) for each segment
-// that is concerned. The ring grows by doubling, and allocates no memory once it fits the largest
+// that it changes. The ring grows by doubling, and allocates no memory once it fits the largest
 // flight.
 #pragma once
 
@@ -100,7 +100,7 @@ class SentSegments {
   struct Record {
     std::uint64_t begin = 0;
     Instant sent_at;
-    std::uint32_t older = 0;  // neighbours in order of time, if they exist
+    std::uint32_t older = 0;  // neighbors in order of time, if they exist
     std::uint32_t newer = 0;
     bool in_flight = false;
     bool retransmitted = false;

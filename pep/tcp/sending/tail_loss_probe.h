@@ -15,8 +15,8 @@ namespace satrelay::tcp {
 
 class TailLossProbe {
  public:
-  // The timeout of section 7.2. `single`: only one segment is in flight, so the peer may delay its
-  // ACK.
+  // The timeout of section 7.2. If `single`, only one segment is in flight, so the peer may delay
+  // its ACK.
   static Duration timeout(Duration smoothed_rtt, bool single, Duration largest_ack_delay) {
     if (smoothed_rtt <= Duration::zero()) return Duration::seconds(1);
     // Hosts do not answer within microseconds, even on the shortest LAN.
@@ -38,7 +38,7 @@ class TailLossProbe {
   };
   enum class Finding : std::uint8_t {
     kNothing,
-    kNeedless,  // the probed segment had arrived before; the duplicate report is about the probe
+    kNeedless,  // the original had arrived, so the peer reported the probe as a duplicate
     kRepaired,  // the probe replaced a lost segment: congestion control must react
   };
   // Section 7.4.2.

@@ -57,12 +57,13 @@ class WindowControl {
 
   // --- the path, as acknowledgments and timers show it -------------------------------------------
   void on_ack(const control::AckSample& sample) { controller().on_ack(sample); }
-  // A loss, or another signal of congestion with the same weight.
+  // Call for a loss, or for another signal of congestion with the same weight.
   void on_loss(const control::LossSample& sample) {
     controller().on_loss(sample);
     reduction_to_tell_ = true;
   }
-  // An ECN echo. `in_recovery`: the window has already been reduced for the same congestion.
+  // Call for an ECN echo. If `in_recovery`, the window has already been reduced for the same
+  // congestion.
   void on_congestion_echo(const control::LossSample& sample, bool in_recovery) {
     if (!in_recovery) controller().on_loss(sample);
     reduction_to_tell_ = true;
@@ -72,7 +73,7 @@ class WindowControl {
     reduction_to_tell_ = true;
   }
   void on_recovery_exit(Instant now) { controller().on_recovery_exit(now); }
-  // The path now carries only smaller segments.
+  // Call when the path carries only smaller segments from now on.
   void set_segment_size(std::uint32_t segment_size) {
     controller().set_segment_size(segment_size);
     segment_size_ = segment_size;

@@ -7,7 +7,7 @@
 
 namespace satrelay::tcp {
 
-// Valid as long as the endpoint. Use: endpoint.memory().trim().
+// Valid as long as the endpoint exists. Use: endpoint.memory().trim().
 class Memory {
  public:
   explicit Memory(Tcb& tcb) : tcb_(tcb) {}
@@ -36,7 +36,7 @@ class Memory {
   // the LAN had lost them.
   void set_frugal(bool frugal) { tcb_.receiver.set_frugal(frugal); }
 
-  // The number of arena blocks in use. To count them costs O(bytes stored).
+  // The number of arena blocks in use. Counting them costs O(bytes stored).
   struct Blocks {
     std::size_t received = 0;
     std::size_t to_send = 0;

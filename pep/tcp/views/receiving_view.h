@@ -11,7 +11,7 @@
 
 namespace satrelay::tcp {
 
-// Valid as long as the endpoint. Use: endpoint.receiving().window().
+// Valid as long as the endpoint exists. Use: endpoint.receiving().window().
 class ReceivingView {
  public:
   explicit ReceivingView(const Tcb& tcb) : tcb_(tcb) {}

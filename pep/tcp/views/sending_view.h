@@ -9,13 +9,13 @@
 
 namespace satrelay::tcp {
 
-// Valid as long as the endpoint. Use: endpoint.sending().writable().
+// Valid as long as the endpoint exists. Use: endpoint.sending().writable().
 class SendingView {
  public:
   explicit SendingView(const Tcb& tcb) : tcb_(tcb) {}
 
   // --- our stream, in bytes ---
-  // Bytes that send_limit still allows to write.
+  // Bytes that may be written before send_limit is reached.
   std::uint64_t writable() const { return tcb_.sender.writable(tcb_.profile()); }
   // Bytes written and not yet acknowledged by the peer.
   std::uint64_t unacknowledged() const { return queue().size(); }

@@ -12,12 +12,14 @@ namespace {
 constexpr std::size_t kAgree = 3;
 // A standing queue lowers the rate to no less than this percentage of the capacity.
 constexpr std::uint64_t kLeastPercent = 80;
-// A capacity that rises above this percentage has risen by much (LinkModel::raised).
+// A rise of the capacity to more than this percentage of its former value is large
+// (LinkModel::raised).
 constexpr std::uint64_t kLargeRisePercent = 115;
-// If the delay grows within this time after a large rise, the rise was not the end of a fade.
+// If the delay grows within this time after a large rise, a fade that ended was not the cause of
+// the rise.
 constexpr Duration kShortRise = Duration::seconds(3);
-// Other senders are the cause if the delay grows so soon after a rise, and less than this
-// percentage of the capacity arrives.
+// Other senders are the cause if the delay grows within that time, and less than this percentage of
+// the capacity arrives.
 constexpr std::uint64_t kSharedPercent = 85;
 
 }  // namespace

@@ -23,9 +23,9 @@ class FinderMode {
     BitRate rate;
   };
   using Change = std::optional<Next>;  // nullopt if the mode goes on
-  // How the trains of a mode differ.
+  // Properties of the trains that a mode wants.
   struct TrainStyle {
-    std::uint64_t more_speed = 0;  // added to the speed, as a multiple of the rate
+    std::uint64_t more_speed = 0;  // added to a train's speed, as a multiple of the rate
     std::uint64_t least_packets = 5;
     Duration longest_rest = Duration::infinite();
     Duration period = Duration::milliseconds(500);

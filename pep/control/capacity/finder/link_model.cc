@@ -34,7 +34,8 @@ Duration LinkModel::queue_of(const FeedbackSample& sample) const {
 }
 
 std::optional<BitRate> LinkModel::growth() const {
-  // Such a low sending rate cannot fill a queue: the path has become longer more than once.
+  // At such a low sending rate, our packets cannot fill a queue. So the delay grows for another
+  // reason: the path has become longer, in several steps.
   const BitRate least = sustained_rate().scaled(1, kIdleShare);
   for (const DelayTrend* trend : {&trends.quick, &trends.slow}) {
     if (!trend->grows()) continue;

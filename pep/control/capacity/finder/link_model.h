@@ -18,8 +18,8 @@
 
 namespace satrelay::control {
 
-// The percentage of the capacity that is used: the found capacity is not exact, and the rest of a
-// queue must drain.
+// The percentage of the capacity that is used. It is below 100, because the found capacity is not
+// exact, and because the rest of a queue must drain.
 inline constexpr std::uint64_t kUsedPercent = 97;
 // A queue that is shorter than this does not count.
 inline constexpr Duration kLeastStanding = Duration::milliseconds(8);
@@ -31,9 +31,9 @@ inline constexpr Duration kRareReports = Duration::milliseconds(50);
 struct LinkModel {
   explicit LinkModel(BitRate most) : ceiling(most) {}
 
-  BitRate ceiling;   // the most that may be sent
-  BitRate capacity;  // found; zero if none was found yet
-  BitRate rate;      // wanted by the mode, without trains
+  BitRate ceiling;   // the highest rate that may be used
+  BitRate capacity;  // the found capacity; zero if none was found yet
+  BitRate rate;      // the rate that the mode wants between trains
   PathEstimate path;
   DelayTrends trends;
   StandingQueue queue;
@@ -53,8 +53,8 @@ struct LinkModel {
   Duration queue_of(const FeedbackSample& sample) const;
   // The rate of arrival while the delay grew; nullopt if it did not grow.
   std::optional<BitRate> growth() const;
-  // The rate that the link carries if packets arrive at the rate `arrived`: some are lost beyond
-  // the modem.
+  // The rate that the link carries if packets arrive at the rate `arrived`. It is higher than
+  // `arrived`, because some packets are lost after the modem has sent them.
   BitRate despite_loss(BitRate arrived) const { return path.sent_for(arrived, ceiling); }
   // Bits per second by which the rate must be lower for the standing queue to drain.
   double excess() const;

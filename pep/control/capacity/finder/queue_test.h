@@ -1,6 +1,6 @@
-// Tests whether a queue stands although the rate was lowered. The test is a pause, and then the
-// delay of the first packet after the pause. If the delay is the same as before, there is no queue,
-// and the path has become longer.
+// Tests why the delay stays high although the rate was lowered: because of a queue, or because the
+// path has become longer. The session pauses, and the delay of the first packet after the pause is
+// compared with the delay before. A pause shortens a queue, but not a path.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ class QueueTest {
   struct Seen {
     Duration queue;  // the standing queue
     Duration rtt;
-    bool may_pause;  // no train is on its way
+    bool may_pause;  // no train is being sent or measured
   };
 
   // Call when packet `number`, which carries stream bytes, is sent.

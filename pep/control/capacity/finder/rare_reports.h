@@ -1,5 +1,5 @@
-// Measures the rate of arrival if reports are too rare to measure a train. The rate can then grow
-// until a queue or loss appears.
+// Measures the rate of arrival if reports are too rare to measure a train. A mode can then raise
+// its rate until a queue or loss appears.
 #pragma once
 
 #include <optional>
@@ -14,8 +14,8 @@ class RareReports {
  public:
   // Call when a train has a result.
   void on_finding() { missed_ = 0; }
-  // Call when a train has no result. Returns the rate of arrival since the last rate that was
-  // returned, if reports are rare and enough trains in a row have no result.
+  // Call when a train has no result. If reports are rare and enough trains in a row have no result,
+  // returns the rate of arrival since the last call that returned a rate.
   std::optional<BitRate> on_miss(const FeedbackSample& sample) {
     if (++missed_ < kMostMissed || sample.interval < kRareReports) return std::nullopt;
     missed_ = 0;

@@ -9,20 +9,21 @@ namespace {
 
 constexpr std::uint64_t kSharingSpeed = 12;
 
-// Share of the packets that may be lost in a queue that other senders fill, too. A session that
-// sends at half of the link's capacity loses no more than that.
+// Share of the packets that may be lost in a queue that other senders also fill. A session that
+// sends at half of the link's capacity loses no more than this share.
 constexpr double kOverload = 0.35;
 constexpr Duration kOverloadTime = Duration::seconds(2);
 
-constexpr std::uint64_t kFirstStep = 20, kLargestStep = 160;  // per mille
-// Another sender needs time to take its half.
+// Rise of left_, per mille of the capacity
+constexpr std::uint64_t kFirstStep = 20, kLargestStep = 160;
+// left_ does not rise for this time, because another sender needs time to take its half.
 constexpr Duration kShareTime = Duration::seconds(6);
 constexpr Duration kAloneTime = Duration::seconds(2);
 
 }  // namespace
 
-// Trains are faster in this mode, because packets that others send in between make a slow train
-// slower.
+// Trains are faster in this mode. Other senders would send packets between the packets of a slow
+// train, and delay the train.
 SharingMode::SharingMode(LinkModel& link, BitRate left, const FeedbackSample& sample)
     : FinderMode(link, {.more_speed = kSharingSpeed}), overload_from_(point_of(sample)) {
   // The capacity found before the rate fell, if any.
@@ -49,7 +50,7 @@ FinderMode::Change SharingMode::on_growth(BitRate arrived, const FeedbackSample&
 }
 
 // While other senders are active, trains are too noisy for small changes, but they can show that
-// the link has faded. They raise the capacity no higher than alone_, if that is known.
+// the link has faded. Trains raise the capacity no higher than alone_, if alone_ is known.
 FinderMode::Change SharingMode::on_finding(const PacketTrain::Finding& finding,
                                            const FeedbackSample&) {
   if (finding.steady && !finding.unusual_loss) link_.findings.add(finding.rate);

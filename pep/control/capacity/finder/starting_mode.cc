@@ -7,8 +7,8 @@
 namespace satrelay::control {
 namespace {
 
-// Packets of the first train, which are sent at once. As many again are spread over the first round
-// trip.
+// Number of packets in the first train, which is sent at once. The same number of packets is spread
+// over the first round trip.
 constexpr std::uint64_t kFirstPackets = 16;
 // The longest rest after a train, even if the rate is still low. It is long enough for a report.
 constexpr Duration kStartingRest = Duration::milliseconds(50);
@@ -17,7 +17,7 @@ constexpr std::uint64_t kGrowth = 16;
 // The highest rate before a train has a result.
 constexpr BitRate kMostBlind = BitRate::bits_per_second(10'000'000);
 constexpr double kUnusualLoss = 0.1;
-constexpr double kChance = 3;  // packets that may be lost by chance, beyond that share
+constexpr double kChance = 3;  // packets that may be lost by chance, beyond kUnusualLoss
 
 }  // namespace
 
