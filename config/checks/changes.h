@@ -9,9 +9,9 @@
 
 namespace satrelay::config {
 
-// Returns the keys that need a restart, and that differ between `next` and `started`, the
-// configuration with which the gateway was started. If the reason is not obvious, it follows the
-// key in parentheses. Empty if a reload can apply `next`.
+// Returns the keys that need a restart and that differ between the two configurations. `started` is
+// the configuration with which the gateway was started. If the reason is not obvious, it follows
+// the key in parentheses. The list is empty if a reload can apply `next`.
 std::vector<std::string> needs_restart(const Gateway& started, const Gateway& next);
 
 // A key of the file, and its values as texts.
@@ -37,8 +37,8 @@ class Changeable {
     std::size_t size = 0, mark = 0;
   };
   Gateway config_;
-  std::vector<std::size_t> keys_;         // by peer
-  std::vector<Dictionary> dictionaries_;  // by class
+  std::vector<std::size_t> keys_;         // hash of the keys of each peer
+  std::vector<Dictionary> dictionaries_;  // dictionary of each class
 };
 
 }  // namespace satrelay::config

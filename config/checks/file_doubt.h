@@ -6,7 +6,7 @@
 
 namespace satrelay::config {
 
-// Returns a message to the operator; "" if there is no doubt.
+// Returns a message to the operator, or an empty text if there is no doubt.
 std::string doubt_about_file(const std::string& file);
 
 }  // namespace satrelay::config

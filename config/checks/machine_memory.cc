@@ -60,7 +60,7 @@ class Table {
 struct Names {
   const char* limit;
   const char* usage;
-  const char* inactive;  // keys in memory.stat that include all groups below
+  const char* inactive;  // keys in memory.stat with counts that include all groups below
   const char* active;
 };
 constexpr Names kVersion1{"memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file",
@@ -82,7 +82,7 @@ bool has_word(const std::string& list, std::string_view word) {
   return false;
 }
 
-// proc(5): "36 35 98:0 /part /where rw,noatime master:1 - type source options".
+// Parses lines as in proc(5): "36 35 98:0 /part /where rw,noatime master:1 - type source options".
 std::vector<Hierarchy> hierarchies(const fs::path& root) {
   std::vector<Hierarchy> found;
   std::ifstream mounts(root / "proc/self/mountinfo");

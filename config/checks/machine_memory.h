@@ -9,23 +9,25 @@
 namespace satrelay::config {
 
 struct MachineMemory {
-  // The memory without hugepages: what the kernel manages, or the lowest limit of the process's
-  // control groups if that is less (versions 1 and 2, up to the root of the mount).
+  // The memory without hugepages: the memory that the kernel manages or, if it is less, the lowest
+  // limit of the control groups of the process (versions 1 and 2, up to the root of the mount).
   ByteCount total = ByteCount(0);
-  std::string total_of;  // origin of `total`: "this machine has", "control group /a/b allows"
+  // Says where `total` comes from: "this machine has", "control group /a/b allows".
+  std::string total_of;
   // The part of `total` that is unused now. Caches that the kernel can reclaim count as unused.
   ByteCount available = ByteCount(0);
-  // Hugepages of the default size: all that the kernel has set aside, and the unused part of them.
+  // Bytes in hugepages of the default size: all hugepages that the kernel has set aside, and the
+  // unused ones.
   ByteCount huge_total = ByteCount(0);
   ByteCount huge_available = ByteCount(0);
 };
 
-// Reads the files below `root`, which tests set. If the kernel does not report how much memory
-// there is, the memory is assumed to be enough.
+// Reads the files of the kernel below `root`. Only tests pass another folder than "/". If the
+// kernel does not report how much memory there is, the memory is assumed to be enough.
 MachineMemory machine_memory(const std::filesystem::path& root = "/");
 
-// Returns why `needed` is too much: "more than this machine has (23593MiB)". "" if the memory or
-// the hugepages suffice.
+// Returns why `needed` is too much, such as "more than this machine has (23593MiB)". Returns an
+// empty text if the memory or the hugepages suffice.
 std::string exceeds_total(ByteCount needed, const MachineMemory& machine);
 // Like exceeds_total(), for unused memory: "more than is unused of what this machine has (300MiB of
 // ...)".

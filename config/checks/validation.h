@@ -13,17 +13,17 @@ namespace satrelay::config {
 
 struct Contradiction {
   std::string path;     // as in the YAML: "peers[1].address"
-  std::string message;  // what contradicts what, and what to do
+  std::string message;  // the contradiction, and what to do about it
 };
 
 // Returns the first contradiction, or nullopt if there is none.
 std::optional<Contradiction> find_contradiction(const Gateway& config);
 std::optional<Contradiction> find_contradiction(const SatLink& config);
 
-// Values that are allowed but seldom intended, in the same form.
+// Returns the paths of values that are allowed but seldom intended, with messages.
 std::vector<Contradiction> find_doubtful(const Gateway& config);
 
-// Consequences of the configuration that it does not state, in the same form.
+// Returns consequences that the configuration does not state, with the paths of their causes.
 std::vector<Contradiction> find_consequences(const Gateway& config);
 
 }  // namespace satrelay::config

@@ -1,5 +1,5 @@
 // Every key of gateway.yaml and of link.yaml with its path, as docs/configuration.md describes
-// them. `satrelayd --keys` prints those of gateway.yaml.
+// them. `satrelayd --keys` prints the keys of gateway.yaml.
 #pragma once
 
 #include <string>
@@ -11,9 +11,9 @@ namespace satrelay::config {
 
 struct ListedKey {
   std::string path;      // "links.NAME.send_rate", "rules[].match.port"
-  std::string fallback;  // the default as text; "": none
+  std::string fallback;  // the default as text; empty if there is none
   std::string allowed;
-  std::string unit;  // "": none
+  std::string unit;  // empty if there is none
   bool required = false;
   Reload reload = Reload::kRestart;
   std::string help;

@@ -22,7 +22,7 @@ constexpr const char* to_string(Reload reload) {
   return reload == Reload::kLive ? "live" : "restart";
 }
 
-// The first version of the programs, which has most keys.
+// The first version of the programs. Most keys exist since this version.
 inline constexpr const char* kFirstVersion = "0.1";
 
 // The part of a row that is text.
@@ -30,10 +30,12 @@ struct KeyText {
   std::string name;
   Reload reload = Reload::kRestart;
   std::string help;  // one sentence
-  // The default in words, if a section with all defaults does not show it: "the address".
+  // The default in words, such as "the address". If empty, the default is shown as a value.
   std::string fallback = {};
-  std::string allowed = {};   // "": the text of the kind, or the key is a part with keys of its own
-  std::string required = {};  // hint if the key is missing; "": it may be missing
+  // The allowed values as text. If empty, the text of the kind is used. A key that is a part with
+  // keys of its own has none.
+  std::string allowed = {};
+  std::string required = {};  // hint if the key is missing; empty if it may be missing
   std::string since = kFirstVersion;
 };
 
@@ -42,8 +44,8 @@ template <typename T>
 struct Kind {
   std::function<T(const Value&)> read;
   std::function<std::string(const T&)> show;
-  std::string allowed;  // the text that follows the default: "1 to 65535"
-  std::string unit;     // "rate", "time", "size", "share", "bytes a packet"; "": none
+  std::string allowed;  // allowed values, shown after the default: "1 to 65535"
+  std::string unit;     // "rate", "time", "size", "share", "bytes a packet" or ""
 };
 
 template <typename Section>
@@ -71,7 +73,7 @@ Key<Section> key(KeyText text, Member member, Kind<T> kind) {
   };
 }
 
-// Makes a key that the reader of its section reads. `show` returns the value as text, as above.
+// Makes a key that the reader of its section reads. `show` returns the value as text, as in Key.
 template <typename Section, typename Show>
 Key<Section> key_of_section(const KeyText& text, Show show, const std::string& unit = "") {
   return {.text = text, .unit = unit, .read = {}, .show = std::move(show)};

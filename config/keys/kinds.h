@@ -32,7 +32,7 @@ Kind<T> whole(Bounds<std::uint64_t> bounds, const std::string& unit = "", std::s
   };
 }
 
-// The words except `but`, as "a, b or c". "or a" if only one word is left.
+// Returns the words except `but` as text: "a, b or c", or "or a" if only one word is left.
 std::string alternatives(const std::vector<std::string>& words, std::string_view but);
 
 // A word of the switch, from its table in config/model/words.h. `standard` is the default.

@@ -68,7 +68,8 @@ Kind<BitRate> rate_or_unlimited() {
   return kind;
 }
 
-// The row of `queue`, which depends on `rate`: the rate is read before.
+// The row of `queue`. The rate must be read first, because a queue may be given as a time at that
+// rate.
 Key<LinkDirection> queue_key() {
   return {
       .text = {.name = "queue",

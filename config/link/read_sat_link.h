@@ -24,7 +24,7 @@ struct LinkDirections {
   LinkDirection b_to_a;
 };
 // Reads `both`, or `a_to_b` and `b_to_a`, from `fields`, the fields of `document`. Readers of other
-// files that describe links use this too.
+// files that describe links also use this function.
 LinkDirections read_directions(const Value& document, const Fields& fields);
 
 }  // namespace satrelay::config

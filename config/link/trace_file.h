@@ -2,7 +2,7 @@
 // delay. Traces are text files of at most 64 MiB, with one entry on each line. Empty lines and the
 // text after a # are ignored. Errors are ConfigError with file and line.
 //
-//   loss:   the number of a lost frame, from 0, ascending; `period N` anywhere: the trace repeats
+//   loss:   the number of a lost frame, from 0, ascending; a line `period N` repeats the trace
 //   delay:  TIME DELAY, like `15s 30ms`; times ascend, and count from the start of the run
 #pragma once
 

@@ -15,14 +15,14 @@ namespace satrelay::config {
 struct GilbertElliott {
   double good_to_bad = 0;  // probability per frame of a change of state
   double bad_to_good = 1;
-  double loss_good = 0;  // probability per frame of a loss in that state
+  double loss_good = 0;  // probability that a frame is lost in the good state
   double loss_bad = 1;
 };
 
 enum class LinkWays : std::uint8_t { kBoth, kAToB, kBToA };
 
-// Steps of a link's properties, in the order of `at`: the time since the start of the program, or
-// of the virtual time.
+// Steps of a link's properties, in the order of `at`. `at` is the time since the start of the
+// program, or of the virtual time.
 struct RateStep {
   Duration at;
   BitRate rate;
@@ -44,7 +44,7 @@ struct LinkOutage {
 // are lost in an outage have no number.
 struct LossTrace {
   std::vector<std::uint64_t> lost;  // numbers of frames, ascending
-  std::uint64_t period = 0;         // the trace repeats after this many frames; 0: it does not
+  std::uint64_t period = 0;         // frames after which the trace repeats; 0 means never
 };
 
 enum class QueueDiscipline : std::uint8_t {
@@ -60,14 +60,14 @@ enum class DelayOrder : std::uint8_t {
 };
 
 struct LinkDirection {
-  BitRate rate;                    // zero: unlimited
-  Duration delay;                  // one way
-  ByteCount queue = ByteCount(0);  // limit; 0: rate x 100 ms, at least 64 KiB
-  std::uint16_t mtu = 0;           // longer IP packets are lost on the link; 0: no limit
-  double loss = 0;                 // 0 to 1, per frame
+  BitRate rate;                    // zero means unlimited
+  Duration delay;                  // one-way delay
+  ByteCount queue = ByteCount(0);  // limit; 0 means 100 ms at the rate, at least 64 KiB
+  std::uint16_t mtu = 0;           // longer IP packets are lost on the link; 0 means no limit
+  double loss = 0;                 // probability per frame, 0 to 1
   std::optional<GilbertElliott> gilbert_elliott;  // instead of `loss`
   std::optional<LossTrace> loss_trace;            // instead of `loss` and `gilbert_elliott`
-  Duration jitter;                                // uniform in [0, jitter], order kept
+  Duration jitter;                                // uniform in [0, jitter]; the order is kept
   double reorder = 0;                             // share of frames delivered `reorder_by` late
   Duration reorder_by = Duration::milliseconds(10);
   double duplicate = 0;
@@ -76,7 +76,7 @@ struct LinkDirection {
   std::vector<DelayStep> delay_steps;  // replace `delay`
   std::vector<LossStep> loss_steps;    // replace `loss`, `gilbert_elliott` and `loss_trace`
   DelayOrder delay_order = DelayOrder::kOvertaking;
-  std::vector<LinkOutage> outages;  // frames sent meanwhile are lost
+  std::vector<LinkOutage> outages;  // frames sent during an outage are lost
   QueueDiscipline discipline = QueueDiscipline::kTailDrop;
 };
 
@@ -86,10 +86,11 @@ struct SatLink {
   LinkDirection a_to_b;
   LinkDirection b_to_a;
   std::uint32_t overhead = kOverheadEthernet;
-  ByteCount memory = ByteCount(0);  // for frames in flight; 0: computed from rates and delays
+  // For frames in flight. 0 means that it is computed from rates and delays.
+  ByteCount memory = ByteCount(0);
   std::uint64_t seed = 1;
   Worker worker;
-  std::string control_socket;  // "": none
+  std::string control_socket;  // empty if there is none
   std::string stats_socket_prefix = "satlink";
   LogLevel log_level = LogLevel::kInfo;
 };

@@ -38,13 +38,13 @@ struct Worker {
   unsigned count = 1;
   Polling polling = Polling::kAdaptive;
   std::vector<unsigned> cpus;  // the core of each worker; if empty, the kernel chooses
-  // The core that the worker is pinned to.
+  // The core that the worker is pinned to; nullopt if the kernel chooses.
   std::optional<unsigned> cpu_of(unsigned worker) const {
     return cpus.empty() ? std::nullopt : std::optional(cpus[worker]);
   }
 };
 
-// How a modem counts a packet: its IP bytes plus this many bytes.
+// A modem counts a packet as its IP bytes plus this many bytes.
 inline constexpr std::uint32_t kOverheadIp = 0;
 inline constexpr std::uint32_t kOverheadEthernet = 38;
 
@@ -58,14 +58,14 @@ constexpr const char* to_string(Controller controller) {
 // The controller that chooses the rate towards a link, and its parameters (docs/configuration.md).
 struct RateControl {
   Controller controller = Controller::kFixedRate;
-  BitRate target;                                 // hpfp; zero: the link's send rate
+  BitRate target;                                 // hpfp; zero means the link's send rate
   Duration period = Duration::milliseconds(250);  // hpfp
-  std::uint32_t window = 0;            // tps, packets; 0: computed from rate and round trip
+  std::uint32_t window = 0;            // tps, packets; 0 means computed from rate and round trip
   std::uint32_t initial_window = 6;    // stp, packets
-  std::uint32_t threshold = 0;         // stp, packets; 0: none
+  std::uint32_t threshold = 0;         // stp, packets; 0 means no threshold
   std::uint32_t growth = 10;           // stp, packets for each ACK in slow start
-  std::uint32_t avoidance_growth = 1;  // stp, packets for each round trip after it
-  ByteCount buffer = ByteCount(0);     // stp; 0: computed from rate and round trip
+  std::uint32_t avoidance_growth = 1;  // stp, packets for each round trip after slow start
+  ByteCount buffer = ByteCount(0);     // stp; 0 means computed from rate and round trip
 };
 
 // The highest rate of a link, and the rate that memory is planned for if the file gives no rate
@@ -80,8 +80,8 @@ struct Link {
   std::uint32_t overhead = kOverheadEthernet;
   RateControl control = {};
   // Bridged frames without a class are guaranteed this share of the link. They get no more while
-  // other classes want the rest. nullopt: the hosts of these frames and of relayed connections
-  // without a class get equal shares.
+  // other classes want the rest. If there is no value, the hosts of these frames and of relayed
+  // connections without a class get equal shares.
   std::optional<double> bridged_share = {};
   Duration bridged_queue = Duration::milliseconds(100);  // longest standing queue (CoDel)
 
@@ -96,7 +96,7 @@ struct GatewayAddress {
   IpPrefix address;  // the subnet of `own`
   IpAddress own;     // the gateway's own address
   std::optional<std::uint16_t> vlan;
-  std::optional<IpAddress> next_hop;  // for peers outside the subnet
+  std::optional<IpAddress> next_hop;  // router to the peers outside the subnet
 };
 
 // Size of a key in bytes, and the keys of a file that `satrelayctl keygen` makes
@@ -110,7 +110,7 @@ struct PresharedKeys {
 // The protection of packets between two gateways.
 struct Security {
   std::string psk_file;
-  std::optional<PresharedKeys> keys;  // nullopt: `none`, packets can be read and forged
+  std::optional<PresharedKeys> keys;  // nullopt if `none`: packets can be read and forged
 
   // Wipes the keys. `keys` stays set, so it is still known that there are keys. Code that keeps a
   // configuration calls this, so that the configuration holds no copies of the keys.
@@ -128,7 +128,7 @@ struct Peer {
   // Names of the links that carry the traffic of this peer. There is exactly one.
   std::vector<std::string> links;
   Security security = {};
-  unsigned workers = 0;  // number of workers of the far gateway; 0: as many as this gateway has
+  unsigned workers = 0;  // workers of the far gateway; 0 means as many as this gateway has
 };
 
 // The action of a rule. kAccelerate relays TCP connections, and bridges all other packets. kDrop
@@ -153,8 +153,9 @@ enum class DeliveryMode : std::uint8_t { kOrdinary, kPrompt };
 // The TTL and DSCP of packets that the gateway sends in a host's name before it has seen the host's
 // first packet of the connection.
 enum class TtlMode : std::uint8_t {
-  kLast,      // the host's latest known TTL and DSCP; without them, 64 and the client's DSCP
-  kPreserve,  // values of the server's port; without them, the gateway awaits the server's answer
+  kLast,  // the host's latest known TTL and DSCP; without them, 64 and the client's DSCP
+  // Known values of the server's port; without them, the gateway awaits the server's answer.
+  kPreserve,
 };
 // How the gateway treats a connection with a client that offers Multipath TCP (RFC 8684).
 enum class MptcpMode : std::uint8_t {
@@ -196,7 +197,7 @@ inline constexpr std::uint8_t kProtocolIcmp = 1;
 inline constexpr std::uint8_t kProtocolTcp = 6;
 inline constexpr std::uint8_t kProtocolUdp = 17;
 inline constexpr std::uint8_t kProtocolIcmpV6 = 58;
-inline constexpr std::uint16_t kUntagged = 0;  // as a VLAN id
+inline constexpr std::uint16_t kUntagged = 0;  // the VLAN id that stands for no tag
 inline constexpr std::uint16_t kMostVlanId = 4094;
 inline constexpr std::uint8_t kMostDscp = 63;
 
@@ -206,7 +207,7 @@ struct Match {
   std::vector<IpPrefix> source;
   std::vector<IpPrefix> destination;
   std::vector<PortRange> port;  // destination port of TCP or UDP; in a SYN, the server's port
-  std::vector<std::uint8_t> protocol;  // of IP
+  std::vector<std::uint8_t> protocol;  // protocol numbers of IP
   std::vector<std::uint16_t> vlan;     // the outermost tag, or kUntagged
   std::vector<std::uint8_t> dscp;
   std::optional<Direction> direction;
@@ -218,12 +219,12 @@ struct Match {
 // of a class count together. Two more classes contain the traffic that no rule gives a class:
 // relayed connections, with weight 1, and bridged packets. If no link has a bridged_share, these
 // two count as one class. Otherwise bridged packets get the bridged_share of each link, or weight 1
-// on a link that has none.
+// on a link without a bridged_share.
 struct TrafficClass {
   std::string name;
   std::uint8_t weight = 1;  // share of the rate beyond all guarantees
-  BitRate guaranteed = {};  // zero: no guarantee
-  BitRate maximum = {};     // zero: no limit
+  BitRate guaranteed = {};  // zero means no guarantee
+  BitRate maximum = {};     // zero means no limit
   // A dictionary in zstd's format, for compression towards peers that have the same dictionary.
   // Empty if there is none.
   std::vector<std::byte> dictionary = {};
@@ -239,14 +240,14 @@ inline constexpr int kAutoLevel = 0;
 enum class FairHosts : std::uint8_t { kLocal, kRemote };
 
 struct Rule {
-  std::string name;  // "": the rule is named by its position in the list
+  std::string name;  // if empty, the position in the list names the rule
   Match match;
   Action action = Action::kAccelerate;
   Compress compress = Compress::kAuto;
   FlowModes modes = {};
   TtlMode ttl = TtlMode::kLast;
   MptcpMode mptcp = MptcpMode::kFallback;
-  std::string traffic_class;  // "": none
+  std::string traffic_class;  // empty if there is none
   friend bool operator==(const Rule&, const Rule&) = default;
 };
 
@@ -256,13 +257,13 @@ enum class Fec : std::uint8_t { kAuto, kOff };
 
 struct Feedback {
   FeedbackMode mode = FeedbackMode::kAdaptive;
-  // The highest rate of the reports to all peers on a link together. Zero stands for kReportPercent
-  // of the link's sending rate, and max(50 kbit/s, 0.05% of the link's receiving rate) for each
-  // peer.
+  // The highest rate of the reports to all peers on a link together. If zero, the reports may take
+  // kReportPercent of the link's sending rate (of at most 1 Mbit/s until `capacity: find` has found
+  // the rate), and the reports to one peer max(50 kbit/s, 0.05% of the link's receiving rate).
   BitRate budget;
 };
 inline constexpr BitRate kLeastReportBudget = BitRate::bits_per_second(1'000);
-// The share of a link's sending rate up to which hosts hardly notice reports.
+// Percentage of a link's sending rate. If reports take no more, hosts hardly notice them.
 inline constexpr std::uint64_t kReportPercent = 5;
 
 // kDiscover: the session starts at 1200 bytes and searches up to the MTU. kKnown: it starts at the
@@ -273,17 +274,18 @@ inline constexpr double kLeastPromptOverhead = 0.01;
 
 struct Stp {
   std::uint16_t port = 7878;  // UDP port of both gateways; lane n is sent to port + n
-  std::uint16_t mtu = 1500;   // of STP's IP packets; at most the MTU of the WAN port
+  std::uint16_t mtu = 1500;   // largest IP packet of STP; at most the MTU of the WAN port
   PathMtu path_mtu = PathMtu::kDiscover;
   Duration ping_after = Duration::seconds(1);
   Duration suspect_after = Duration::seconds(3);
-  // A peer that has been suspect for this long counts as lost. A flow that has had bytes for a
-  // silent peer for this long is reset. The default is the time for which Linux retransmits
+  // A peer that has been suspect for this long counts as lost. If a flow has had bytes for a silent
+  // peer for this long, it is reset. The default is the time for which Linux retransmits
   // (tcp_retries2).
   Duration give_up_after = Duration::seconds(900);
   Feedback feedback;
-  Fec fec = Fec::kAuto;        // forward error correction, if the peer allows it too
-  double prompt_overhead = 0;  // repair bytes per byte of `delivery: prompt`; 0: chosen by the loss
+  Fec fec = Fec::kAuto;  // forward error correction, if the peer allows it too
+  // Repair bytes per byte of `delivery: prompt`. 0 means that the gateway chooses it by the loss.
+  double prompt_overhead = 0;
 };
 
 // Hosts that keep a silent connection alive probe every two hours (RFC 1122 section 4.2.3.6). A
@@ -296,11 +298,14 @@ inline constexpr ByteCount kMemoryOfAFlow = ByteCount(4096);
 
 struct Limits {
   std::uint32_t flows = 65536;
-  std::uint32_t half_open = 4096;        // SYN answered, handshake not complete
-  std::uint32_t time_wait = 262'144;     // closed connections, kept to answer late segments
-  ByteCount memory = ByteCount(0);       // for stored bytes; 0: from the links' rates and `flows`
-  ByteCount flow_memory = ByteCount(0);  // most bytes that a flow stores each way; 0: from `memory`
-  ByteCount host_window = ByteCount(0);  // largest window advertised to a host; 0: from the links
+  std::uint32_t half_open = 4096;     // connections with a SYN answered, but no complete handshake
+  std::uint32_t time_wait = 262'144;  // closed connections, kept to answer late segments
+  // Memory for stored bytes. 0 means computed from the rates of the links and from `flows`.
+  ByteCount memory = ByteCount(0);
+  // The most bytes that a flow stores in each direction. 0 means computed from `memory`.
+  ByteCount flow_memory = ByteCount(0);
+  // The largest window that is advertised to a host. 0 means computed from the links.
+  ByteCount host_window = ByteCount(0);
   Duration idle_timeout = kLeastIdle;
   Duration half_close_timeout = Duration::seconds(600);
 };
@@ -318,8 +323,8 @@ inline constexpr const char* kNoJournal = "none";
 
 // The access to a socket of the gateway for users other than root and the gateway's user.
 struct Access {
-  std::string group;          // "": none
-  std::uint16_t mode = 0600;  // of the socket: 0600, 0660, or 0666 for the stats socket
+  std::string group;          // empty if there is none
+  std::uint16_t mode = 0600;  // permissions: 0600, 0660, or 0666 for the stats socket
 };
 
 // ---- records of flows ------------------------------------------------------------------------
@@ -336,11 +341,12 @@ struct IpfixCollector {
   friend bool operator==(const IpfixCollector&, const IpfixCollector&) = default;
 };
 
-// The records of flows that have ended. Without a file and a collector there are none.
+// The records of flows that have ended. If there is neither a file nor a collector, no records are
+// written.
 struct Records {
-  std::string file;                                // "": none
+  std::string file;                                // empty if there is none
   ByteCount rotate_size = ByteCount(100'000'000);  // size at which the next file begins
-  unsigned keep = 10;                              // number of older files
+  unsigned keep = 10;                              // number of older files that are kept
   std::optional<IpfixCollector> ipfix;
   bool wanted() const { return !file.empty() || ipfix.has_value(); }
   friend bool operator==(const Records&, const Records&) = default;
@@ -367,15 +373,16 @@ struct Gateway {
   int compress_level = kAutoLevel;
   // DPDK file prefix: the socket is <runtime dir>/dpdk/<prefix>/dpdk_telemetry.v2
   std::string stats_socket_prefix = "satrelay";
-  // Path of the control socket; "": control.sock beside the stats socket; kNoSocket: none.
+  // Path of the control socket. If empty, it is control.sock beside the stats socket. kNoSocket
+  // means that there is no control socket.
   std::string control_socket;
   Access stats_access;
   Access control_access;
-  // The user that the gateway becomes once the ports are open, if root has started it. "":
-  // kGatewayUser, or kNobody if there is no such user.
+  // The user that the gateway becomes once the ports are open, if root has started it. If empty, it
+  // is kGatewayUser, or kNobody if there is no such user.
   std::string user;
   // The path to which the journal of the flows is copied. The journal itself is a file beside the
-  // stats socket. "": no copy. kNoJournal: no journal.
+  // stats socket. If empty, there is no copy. kNoJournal means that there is no journal.
   std::string journal;
   Records records;
   LogLevel log_level = LogLevel::kInfo;

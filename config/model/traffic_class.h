@@ -14,8 +14,8 @@ namespace satrelay::config {
 inline constexpr const char* kRelayedName = "relayed";
 inline constexpr const char* kBridgedName = "bridged";
 
-// The most that all guarantees, `bridged_share` included, may take of a link. The rest keeps all
-// other traffic alive.
+// The largest percentage of a link that all guarantees together, `bridged_share` included, may
+// take. The rest keeps all other traffic alive.
 inline constexpr std::uint64_t kMostGuaranteedPercent = 95;
 // A link without `bridged_share` keeps this share for traffic without a class.
 inline constexpr double kKeptShare = 0.1;

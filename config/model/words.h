@@ -16,7 +16,7 @@ namespace satrelay::config {
 template <typename Enum>
 using Word = std::pair<std::string_view, Enum>;
 
-// In the order of the enumerators, which word_of() relies on.
+// The words are in the order of the enumerators, because word_of() uses the enumerators as indices.
 template <typename Enum>
 inline constexpr Word<Enum> kWords[] = {};
 template <>
@@ -99,7 +99,7 @@ constexpr std::optional<Enum> from_word(std::string_view text) {
   return std::nullopt;
 }
 
-// "off, auto, on", for messages.
+// Returns all words as text for messages: "off, auto, on".
 template <typename Enum>
 std::string known_words() {
   std::string known;

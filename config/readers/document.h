@@ -23,7 +23,7 @@
 namespace satrelay::config {
 
 struct Place {
-  int line = 0;  // from 1; 0: unknown
+  int line = 0;  // counts from 1; 0 if unknown
   int column = 0;
 };
 
@@ -61,7 +61,7 @@ class Value {
   [[noreturn]] void fail(const std::string& message) const;
   // Throws ConfigError about the field `key` of this map. The map may lack the field.
   [[noreturn]] void fail_at(const std::string& key, const std::string& message) const;
-  // As fail(), with the text of the value first: "50Mb" is not a rate; ...
+  // Like fail(), but the message begins with the text of the value: "50Mb" is not a rate; ...
   [[noreturn]] void refuse(std::string_view what, std::string_view hint) const;
 
   // --- shapes ---------------------------------------------------------------------------------
@@ -71,7 +71,7 @@ class Value {
   // The entries of a map by key, in the order of the file.
   std::vector<std::pair<std::string, Value>> named_entries(std::string_view hint) const;
   std::vector<Value> items(std::string_view hint) const;
-  std::vector<Value> items_or_single() const;  // a scalar is a list of one
+  std::vector<Value> items_or_single() const;  // a scalar counts as a list of one
   bool is_map() const { return node_.IsMap(); }
 
   // --- scalars --------------------------------------------------------------------------------
@@ -107,7 +107,7 @@ class Value {
   std::string path_;
 };
 
-// The fields of a map, which has no unknown or duplicate keys.
+// The fields of a map that has no unknown or duplicate keys.
 class Fields {
  public:
   Fields(Value map, std::map<std::string, Value> values)

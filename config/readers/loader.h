@@ -14,16 +14,16 @@
 
 namespace satrelay::config {
 
-// An additional check by the caller of a configuration without contradictions: for example, whether
-// this machine has enough memory for it.
+// A check that the caller adds, for example whether this machine has enough memory. It is made only
+// if the configuration has no contradictions.
 template <typename Config>
 using Objection = std::function<std::optional<Contradiction>(const Config&)>;
 
 Gateway load_gateway(const std::filesystem::path& file, const Objection<Gateway>& objection = {});
 SatLink load_sat_link(const std::filesystem::path& file, const Objection<SatLink>& objection = {});
 
-// These read text instead of a file. Messages name `file`. Trace files of link.yaml are relative to
-// the folder of `file`.
+// These functions read text instead of a file. Messages name `file`. Trace files of link.yaml are
+// relative to the folder of `file`.
 Gateway parse_gateway(const std::string& text, const std::string& file,
                       const Objection<Gateway>& objection = {});
 SatLink parse_sat_link(const std::string& text, const std::string& file,

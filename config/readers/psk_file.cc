@@ -17,7 +17,7 @@ namespace satrelay::config {
 namespace {
 
 constexpr std::size_t kDigits = 2 * kPskSize;
-// Two keys, each with the end of its line. `Text` can hold one more byte, by which a file that is
+// Two keys, each with the end of its line. `Text` can hold one more byte, so that a file that is
 // too long is detected.
 constexpr std::size_t kLongest = 2 * (kDigits + 1);
 using Text = Secret<kLongest + 1>;

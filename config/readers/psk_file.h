@@ -14,9 +14,9 @@ namespace satrelay::config {
 // any text of the file. Also refuses a file that is not a regular file, that belongs to a user
 // other than root and the user of this process, or that other users may read or write. If the file
 // belongs to root, one group may read it: the group of `reader` if this process runs as root,
-// otherwise the group of this process. `reader` is the user that this process becomes; "" stands
-// for kGatewayUser, or kNobody if there is no such user. The text is wiped from memory after
-// reading.
+// otherwise the group of this process. `reader` is the user that this process becomes; an empty
+// text stands for kGatewayUser, or kNobody if there is no such user. The text is wiped from memory
+// after reading.
 PresharedKeys read_psk_file(const std::filesystem::path& file, const std::string& reader = "");
 
 }  // namespace satrelay::config

@@ -10,7 +10,7 @@ namespace satrelay::config {
 
 const Keys<TrafficClass>& class_keys();
 
-// Also reads the files of dictionaries, and refuses a file that is no dictionary of zstd. Throws
+// Also reads the files of dictionaries, and refuses a file that is not a dictionary of zstd. Throws
 // ConfigError.
 std::vector<TrafficClass> read_classes(const Value& value);
 

@@ -20,7 +20,7 @@ Port read_port(const Value& value);
 // `most` is the most workers that the program may have. If it is 1, `count` and `cpus` are refused.
 Worker read_worker(const Value& value, unsigned most = 1);
 
-// The number of workers of another gateway. 0: as many as this gateway has.
+// The number of workers of another gateway. 0 means as many as this gateway has.
 Kind<unsigned> workers();
 Kind<std::uint32_t> overhead();
 // DPDK's --file-prefix, which is also the name of a folder.

@@ -17,7 +17,7 @@ class Descriptor {
   ~Descriptor() {
     if (number_ >= 0) ::close(number_);
   }
-  int number() const { return number_; }  // -1: the file could not be opened; see errno
+  int number() const { return number_; }  // -1 if the file could not be opened; see errno
 
  private:
   int number_;
