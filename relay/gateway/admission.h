@@ -1,4 +1,4 @@
-// Whether a gateway accepts new flows. Present flows go on in any case.
+// Whether a gateway accepts new flows. Existing flows always continue.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@ namespace satrelay::gateway {
 enum class Admission : std::uint8_t {
   kOpen = 0,
   kBypass = 1,    // new flows are bridged, on the operator's command
-  kDraining = 2,  // the same, and the gateway stops when the last flow has ended
+  kDraining = 2,  // new flows are bridged, and the gateway stops when the last flow has ended
 };
 inline constexpr std::uint8_t kLastAdmission = 2;
 

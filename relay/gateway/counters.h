@@ -458,13 +458,13 @@ class Counters {
 static_assert(lists_every_counter<Counters>() &&
               std::ranges::is_sorted(Counters::kFields, {}, &Counters::Field::member));
 
-// Whether the reason is that a connection was bridged only because there was no room.
+// Whether the counter counts connections that were bridged only for lack of room.
 constexpr bool is_want_of_room(Counter counter) {
   return counter == Counter::kBridgedTableFull || counter == Counter::kBridgedMemoryLow ||
          counter == Counter::kBridgedPeerPart || counter == Counter::kBridgedHostPart;
 }
 
-// The name of a counter, in snake_case, which does not change: "bridged_not_tcp".
+// The name of a counter in snake_case, such as "bridged_not_tcp". A name never changes.
 constexpr std::string_view name(Counter counter) {
   return Counters::kFields[static_cast<std::size_t>(counter)].name;
 }

@@ -1,6 +1,6 @@
 // Takes flows out of a gateway as images (flows/image/flow_image.h), and puts them back. The
-// simulator and the tests do that with any flow at any time, and it must not change what the
-// gateway does later.
+// simulator and the tests may do so with any flow at any time. The gateway must later behave as if
+// the flow had never been taken out.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +18,8 @@ namespace satrelay::gateway {
 
 class FlowImages {
  public:
-  // Use this only between two calls of the gateway. Work that the gateway has deferred stays
-  // deferred, since the work of a call counts for that call's budget.
+  // Use this only between two calls of the gateway. Deferred work stays deferred, since the gateway
+  // charges deferred work to the budget of the call that does it.
   explicit FlowImages(Gateway& gateway) : engine_(gateway.engine_.unsettled()) {}
 
   std::size_t count() const;  // number of flows
@@ -36,8 +36,8 @@ class FlowImages {
   };
   // Destroys the flow, and overwrites its memory.
   Lifted lift(std::uint32_t slot, Instant now);
-  // `octets`: the octets of `lifted`, or of the flow with the same key, origin and lane in a
-  // gateway with the same history.
+  // `octets` are the octets of `lifted`. They may also come from a gateway with the same history,
+  // from the flow with the same key, origin and lane.
   FlowImageFault put_back(const Lifted& lifted, ConstBytes octets, Instant now);
   FlowImageFault rewrite(std::uint32_t slot, Instant now) {
     const Lifted lifted = lift(slot, now);

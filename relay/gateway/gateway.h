@@ -71,32 +71,36 @@ class Gateway {
   using Arrived = gateway::Arrived;
   using Handled = gateway::Handled;
   // Handles frames that arrived together, in order. `handled` has as many elements as `frames`. The
-  // result is the same as with one call for each frame. Work that consecutive frames of one flow or
-  // of one peer have in common is deferred until after the last of them. The next call about
-  // anything else does that work, and so does a getter that shows its results.
+  // result is the same as with one call for each frame. If consecutive frames belong to the same
+  // flow or peer, the engine defers their common work until after the last of them. The engine does
+  // this work in the next call for anything else, or in a getter that shows the results of the
+  // work.
   void handle_frames(PortId port, std::span<const Arrived> frames, std::span<Handled> handled,
                      Instant now);
-  // A frame that another worker handles and all workers must see (Steering, Route::all). The engine
-  // learns from it where hosts and neighbours are. It neither bridges nor answers the frame.
+  // Learns from a frame that another worker handles and that all workers must see (Steering,
+  // Route::all): the engine records where hosts and neighbours are. It neither bridges nor answers
+  // the frame.
   void overhear(PortId port, ConstBytes frame, Instant now);
-  // Sets the delay and the losses of the WAN port, as they were before the next frames arrived. The
-  // sessions report both to the peers. Otherwise a peer would attribute this machine's delay and
+  // Sets the delay and the losses of the WAN port for the frames that are passed next. The sessions
+  // report both values to the peers. Otherwise a peer would attribute this machine's delay and
   // losses to the link.
   void set_wan_reception(const stp::Reception& reception);
   // Frames that poll_frame() has written for the WAN port since `began` may have been sent as late
   // as `ended`.
   void note_late_sending(Instant began, Instant ended);
   void handle_timeout(Instant now);
-  // Writes the next frame to send on `port` into `out` (at least max_frame_size() bytes), or says
-  // that a held frame may be sent or was dropped. Only frames from the LAN are ever held.
+  // Writes the next frame to send on `port` into `out` (at least max_frame_size() bytes), or
+  // reports that a held frame (Verdict::kQueued) may be sent or was dropped. Only frames from the
+  // LAN are ever held.
   Polled poll_frame(PortId port, MutableBytes out, Instant now);
-  // The same for several frames, each written to its own element of `rooms`. `polled` has as many
-  // elements. Returns the number of frames; fewer than there are rooms if no more can be sent now.
+  // Does the same for several frames, and writes each frame to its own element of `rooms`. `polled`
+  // has as many elements. Returns the number of frames. It is less than the number of rooms if no
+  // more frames can be sent now.
   std::size_t poll_frames(PortId port, std::span<const MutableBytes> rooms,
                           std::span<Polled> polled, Instant now);
   Instant next_timeout() const;
   static constexpr std::size_t kMostHeldFrames = gateway::kMostHeldFrames;
-  // Number of frames that the caller keeps now, at most kMostHeldFrames.
+  // Number of frames that the caller holds after Verdict::kQueued, at most kMostHeldFrames.
   std::size_t held_frames() const;
   // The slot in which the caller must keep the frame that was last answered with kQueued. The slot
   // is below kMostHeldFrames, and free.
@@ -110,13 +114,13 @@ class Gateway {
    public:
     explicit Rates(Engine& engine) : engine_(engine) {}
 
-    // From now on the modem carries another rate (adaptive coding and modulation). kSend: this
-    // gateway obeys at once. kReceive: the sessions announce the rate to the peers on the link,
-    // which obey. Zero: as configured. The configured rate is also the maximum, since memory was
-    // sized for it.
+    // Sets the rate that the modem carries from now on (adaptive coding and modulation). With
+    // kSend, this gateway obeys at once. With kReceive, the sessions announce the rate to the peers
+    // on the link, and those peers obey it. A rate of zero restores the configured rate. The
+    // configured rate is also the maximum, since memory was sized for it.
     CapacityResult set_capacity(std::string_view link, LinkWay way, BitRate capacity, Instant now);
-    // Limits the rate to a peer, whatever its link carries. Limits below 1 kbit/s count as 1
-    // kbit/s; zero: no limit. Returns false if no peer has that name.
+    // Limits the rate to a peer, whatever rate its link carries. Zero removes the limit. Other
+    // limits below 1 kbit/s count as 1 kbit/s. Returns false if no peer has that name.
     bool set_peer_rate(std::string_view peer, BitRate most, Instant now);
     // The limits that set_capacity() has set for a link, and set_peer_rate() for a peer. Zero if a
     // limit does not differ from the configuration, or if there is no such link or peer.
@@ -125,13 +129,13 @@ class Gateway {
 
     // The rate that the link carries towards the peers, as far as it is known.
     BitRate link_rate(LinkId link) const;
-    // Length of the train with which a controller measures the link now. This many bytes may be
-    // sent at once in addition to link_rate().
+    // Size of the packet train with which a controller now measures the link's capacity. This many
+    // bytes may be sent at once in addition to link_rate().
     ByteCount link_train(LinkId link) const;
 
-    // write_demands() reports how much this worker has sent and what waits. take_shares() sets how
-    // much it may send from now on (shares/division.h). A worker has the whole of each link until
-    // it gets shares, and always if it is alone.
+    // write_demands() reports how much this worker has sent and how much waits to be sent.
+    // take_shares() sets how much this worker may send from now on (shares/division.h). A worker
+    // may use the whole of each link until it gets shares, and always if it is the only worker.
     void write_demands(Demands& demands, Instant now) const;
     void take_shares(const Shares& shares, Instant now);
 
@@ -145,11 +149,11 @@ class Gateway {
   using ClassResult = gateway::ClassResult;
   ClassResult set_class(std::string_view name, const ClassChange& change, Instant now);
 
-  // Applies the parts of a configuration that can change while flows go on: rules, classes,
+  // Applies the parts of a configuration that can change while flows exist: rules, classes,
   // limits.half_open, idle_timeout and half_close_timeout, stp.give_up_after, tcp, the keys of each
   // peer, and bridged_queue and send_rate of each link. A send_rate may not exceed the send_rate at
-  // the start. The rest must be unchanged (config/checks/changes.h checks that). `prepared`: the
-  // result of prepare(next), which takes long with many rules, and may be computed in another
+  // the start. The other parts must be unchanged (config/checks/changes.h checks that). `prepared`
+  // is the result of prepare(next), which takes long with many rules, and may run in another
   // thread. The second form calls prepare() itself. Changes by set_rule() and set_class() are
   // undone.
   void reconfigure(const config::Gateway& next, Instant now, const Prepared& prepared);
@@ -166,34 +170,35 @@ class Gateway {
   // `asked` itself.
   Explanation explain(const PolicyKey& asked, Instant now) const;
 
-  // Sets whether new flows are accepted. The peers are informed, and bridge their new flows too.
-  // Present flows go on. A gateway that drains has no flow left when unfinished_flows() is 0.
+  // Sets whether this gateway accepts new flows. It informs the peers. While it accepts no new
+  // flows, the peers bridge their connections to its hosts. Existing flows continue. A gateway that
+  // drains has no flow left when unfinished_flows() is 0.
   void set_admission(Admission admission, Instant now);
-  std::size_t unfinished_flows() const;  // without flows in TIME-WAIT
+  // Number of flows, without flows in TIME-WAIT.
+  std::size_t unfinished_flows() const;
 
   // Announces the stop to the peers with CLOSE, and resets all flows towards their hosts. Poll
   // frames afterwards until there are none.
   void shut_down(Instant now);
-  // After shut_down(): whether a CLOSE still waits for the link.
+  // After shut_down(), returns whether a CLOSE still waits to be sent on the link.
   bool has_final_segments() const;
 
-  // Set an observer and a recorder; nullptr: none.
+  // Set an observer and a recorder. nullptr removes them.
   void observe_plain(PlainObserver* observer);
   void record_flows(FlowRecorder* recorder);
 
   const Counters& counters() const;
-  // How many objects the engine has visited since its start: frames of packets, packets that
-  // reports settle, streams, flows, timers, entries of lists. No call of handle_*() or poll_*()
-  // visits more than kMostVisited objects, or that number for each of many frames, however many
-  // objects there are. The rest follows in the next calls, and next_timeout() demands these calls
-  // at once.
+  // Number of objects that the engine has visited since its start: frames of packets, packets that
+  // reports settle, streams, flows, timers, entries of lists. A call of handle_*() or poll_*()
+  // visits at most kMostVisited objects for each of its frames, however many objects exist. Later
+  // calls visit the rest, and next_timeout() requests these calls at once.
   static constexpr std::uint64_t kMostVisited = 2048;
   std::uint64_t visited() const;
   // The weighted work that the engine has done on octets, in addition to visits
-  // (pep/base/work_budget.h). A call ends with the piece of work with which it exceeds
-  // WorkBudget::kOfACall. So it does at most kMostWorked, unless `compress_level` is above 9. The
-  // maximum includes the copying of a block that did not compress well. Calls at the same instant
-  // count as one call.
+  // (pep/base/work_budget.h). A call ends after the piece of work that exceeds
+  // WorkBudget::kOfACall. So a call does at most kMostWorked, unless `compress_level` is above 9.
+  // This maximum includes the copying of a block that did not compress well. Calls at the same
+  // instant count as one call.
   static constexpr Work kMostWorked = WorkBudget::kOfACall + compress::kMostEncodingWork +
                                       compress::kBeginningWork + compress::kProbingWork +
                                       compress::kBlockWork + copying_work(64 << 10);
@@ -209,8 +214,8 @@ class Gateway {
   std::vector<RuleSnapshot> rules(std::size_t first, std::size_t count) const;
   // In the order of the configuration, followed by the two classes without a configured name.
   std::vector<ClassSnapshot> classes() const;
-  // How long things take: the compression of a block, each flow until it is complete, and the wait
-  // for the link in each class.
+  // Histograms of durations: the compression of a block, each flow until it is complete, and the
+  // wait for the link in each class.
   std::vector<HistogramSnapshot> histograms() const;
   // The latest connections from the LAN that were bridged instead of relayed, newest first.
   static constexpr std::size_t kMostBridged = 100;
@@ -221,10 +226,10 @@ class Gateway {
   std::optional<FlowSnapshot> flow(std::uint64_t id, Instant now) const;
   std::size_t flow_count() const;
 
-  // --- to check the accounts -------------------------------------------------------------------
-  // Both functions take O(flows and the bytes that they store). A build with checks calls audit()
-  // at intervals. audit() counts memory, credit and flows anew, and returns a text about the first
-  // account that differs from what was counted.
+  // --- checks of the accounts ------------------------------------------------------------------
+  // Both functions take time in proportion to the flows and the bytes that the flows store. A build
+  // with checks calls audit() at intervals. audit() counts memory, credit and flows anew. If an
+  // account differs from its count, audit() describes the first such account.
   std::optional<std::string> audit() const;
   ArenaUse arena_use() const;
 
@@ -234,7 +239,8 @@ class Gateway {
   void audit_at_intervals();
   struct Impl;
   // Gives access to the engine, which may have deferred work for earlier frames (handle_frames()).
-  // Each function of Gateway chooses: it has that work done first, or leaves it deferred.
+  // Each function of Gateway chooses whether this work is done first (settled()) or stays deferred
+  // (unsettled()).
   class Engine {
    public:
     explicit Engine(std::unique_ptr<Impl> impl);

@@ -10,8 +10,8 @@
 namespace satrelay::gateway {
 namespace {
 
-// The number of engine calls between two audits: several for each flow, since an audit visits all
-// flows. So a build with checks stays usable.
+// The number of engine calls between two audits. The number grows with the flows, since an audit
+// visits all flows, and a build with checks must stay usable.
 constexpr std::uint64_t kFewestCalls = 1024;
 constexpr std::uint64_t kCallsPerFlow = 4;
 

@@ -61,7 +61,7 @@ struct Gateway::Impl final : SessionPort {
   WanInput wan_input;
   PlainPackets plain_packets;
   Instant last_call;
-  std::uint64_t calls = 0, next_audit = 0;  // counts of audit_at_intervals()
+  std::uint64_t calls = 0, next_audit = 0;  // for audit_at_intervals()
 };
 
 }  // namespace satrelay::gateway

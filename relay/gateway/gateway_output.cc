@@ -82,8 +82,8 @@ void Gateway::Impl::count_drops() {
   parts.counters.add(Counter::kDroppedBridgedLate, drops.late);
 }
 
-// When there is room for the first of the gateway's own frames for the WAN. Each of these frames
-// was already charged to its budget.
+// The time at which the link has room for the first of the gateway's own frames for the WAN. The
+// budget of these frames was already charged.
 Instant Gateway::Impl::next_own_frame() const {
   if (const std::size_t size = parts.wan.next_frame_size(); size > 0)
     return parts.uplink.next_own(size);
@@ -91,7 +91,7 @@ Instant Gateway::Impl::next_own_frame() const {
   return Instant::never();
 }
 
-// Gives a frame in a far host's name the DSCP and TTL of that host.
+// Sets the DSCP and TTL of a frame that is sent in a far host's name to that host's values.
 Polled Gateway::Impl::marked(std::size_t size, MutableBytes out, Instant now) const {
   parts.common->far_marks.mark(out.first(size), now);
   return written(size);

@@ -1,4 +1,4 @@
-// The rates of links and peers: the operator's limits, and the shares of several workers.
+// The rates of links and peers: the operator's limits, and the division among several workers.
 #include "relay/gateway/gateway_impl.h"
 
 namespace satrelay::gateway {

@@ -10,27 +10,28 @@ namespace satrelay::gateway {
 
 struct Frame;  // frames/frame.h
 
-// The next step of the caller with the frame that it passed to handle_frame().
+// Tells the caller how to proceed with the frame that it passed to handle_frame().
 enum class Verdict : std::uint8_t {
-  kConsumed,  // the engine needs the frame no longer: free the frame
-  kBridge,    // send this frame itself on the other port
-  kQueued,    // keep this frame itself in held_slot() until poll_frame() releases it
+  kConsumed,  // free the frame: the engine no longer needs it
+  kBridge,    // send this frame, in its own memory, on the other port
+  kQueued,    // keep this frame in held_slot() until poll_frame() releases it
   kDrop,      // free the frame; a counter names the reason
 };
 
-// The caller's knowledge of a frame's TCP or UDP checksum. If a device reports anything but a
-// correct checksum, the caller passes kUnknown and the engine checks the sum itself.
+// Whether the TCP or UDP checksum of a frame is known to be correct. If a device reports anything
+// else, the caller passes kUnknown, and the engine checks the checksum itself.
 enum class Checksum : std::uint8_t { kUnknown, kVerified };
 
 struct Arrived {
   ConstBytes bytes;
   Checksum checksum = Checksum::kUnknown;
-  // The result of look_at(), if the caller has called it. The engine may change the result.
+  // The result of look_at() if the caller has called it, otherwise nullptr. The engine may change
+  // it.
   Frame* seen = nullptr;
 };
 
-// The result for one of several frames. `slot`: if kQueued, the slot in which the caller must keep
-// the frame.
+// The result for one of several frames. If the verdict is kQueued, the caller must keep the frame
+// in slot `slot`.
 struct Handled {
   Verdict verdict = Verdict::kConsumed;
   std::size_t slot = 0;

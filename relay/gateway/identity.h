@@ -14,15 +14,17 @@ namespace satrelay::gateway {
 struct CommonKnowledge;  // addresses/common_knowledge.h
 
 struct Identity {
-  std::uint64_t boot_epoch = 0;      // wall clock at the start in nanoseconds: larger at each start
+  // Wall clock at the start, in nanoseconds; increases with each start.
+  std::uint64_t boot_epoch = 0;
   std::uint64_t secret[2] = {0, 0};  // random key for initial sequence numbers (RFC 6528)
   MacAddress wan_mac;                // source of frames that the gateway itself sends on the WAN
   Entropy* entropy = nullptr;        // for keys; needed if a peer's security is not `none`
-  const Stopwatch* stopwatch = nullptr;  // measures compression; nullptr: not measured
+  // Measures compression times; nullptr if they are not measured.
+  const Stopwatch* stopwatch = nullptr;
   // True if the LAN port can complete TCP checksums. The engine then leaves the checksums of
   // relayed data to the port (Polled::checksum_from).
   bool lan_port_sums = false;
-  // Knowledge of hosts that all workers share. nullptr: this engine shares nothing.
+  // Knowledge of hosts that all workers share; nullptr if this engine shares nothing.
   std::shared_ptr<CommonKnowledge> common = nullptr;
   // Which of the `config.worker.count` workers runs this engine. Except for `share`, the stopwatch
   // and the entropy, all workers of a gateway have the same Identity.

@@ -1,5 +1,5 @@
 // Receives STP packets in the clear: each packet before its encryption or after its decryption. The
-// packet has the headers of the WAN in front, and no checksum or tag.
+// packet begins with the headers of a WAN frame, and has no checksum or authentication tag.
 #pragma once
 
 #include "pep/base/bytes.h"

@@ -27,8 +27,8 @@ struct Status {
   Admission admission = Admission::kOpen;
   std::uint32_t flows = 0;
   std::uint32_t half_open = 0;
-  // Connections in TIME-WAIT that only late segments still concern. They are not counted in
-  // `flows`.
+  // Connections in TIME-WAIT that no longer have a flow, since only late segments must still be
+  // answered. `flows` does not count them.
   std::uint32_t time_wait = 0;
   std::uint64_t arena_bytes = 0;
   std::uint64_t arena_used = 0;
@@ -42,7 +42,8 @@ struct ArenaUse {
   std::uint64_t to_peers = 0;    // in streams, not yet acknowledged by the peer
   std::uint64_t from_peers = 0;  // received from peers, not yet passed to a host
   std::uint64_t to_hosts = 0;    // not yet acknowledged by a host
-  // Memory that each flow has of its own: parts of blocks, which blocks() does not include.
+  // Memory that is reserved for each flow. A reserve is a part of a block, and blocks() does not
+  // include it.
   std::uint64_t reserves = 0;
   std::uint64_t blocks() const { return from_hosts + to_peers + from_peers + to_hosts; }
 };
@@ -59,17 +60,17 @@ struct PeerSnapshot {
   std::string link;
   bool encrypts = false;
   BitRate send_rate;
-  BitRate link_rate;  // rate of its link, as configured or found; zero: not known
+  BitRate link_rate;  // configured or measured rate of the peer's link; zero if it is not known
   bool finds_capacity = false;
   // The operator's limit for the link or the peer, if it is below the configured rate; otherwise
   // zero.
   BitRate commanded;
   std::string controller;
-  // The rate of the link to the peer, as the peer announces it; zero: not announced.
+  // The rate of the link to the peer, as the peer announces it; zero if it announces none.
   BitRate announced;
   std::optional<stp::RateCut> last_cut;  // the last reduction of send_rate
-  // These values are empty until they are measured. path_mtu: IP bytes that the path is known to
-  // carry.
+  // These values are empty until they are measured. path_mtu is the size of the largest IP packet
+  // that the path is known to carry.
   std::optional<std::uint16_t> path_mtu;
   std::optional<Duration> rtt;
   std::optional<double> loss_ratio;
@@ -78,9 +79,10 @@ struct PeerSnapshot {
   std::uint64_t bytes_stored = 0;
   std::uint64_t flows = 0;          // flows in the table
   std::uint64_t flows_refused = 0;  // new flows for which there was no room, so far
-  std::uint64_t arena_used = 0;     // bytes of the peer's part; zero for all but one of its lanes
-  std::size_t dictionaries = 0;     // dictionaries of classes that the peer has too
-  // True if the peer has reported from which hosts it accepts connections, or never will.
+  // Bytes of the peer's part of the arena; only its first lane reports them.
+  std::uint64_t arena_used = 0;
+  std::size_t dictionaries = 0;  // number of class dictionaries that the peer also has
+  // True if the peer has reported from which hosts it accepts connections, or will never report it.
   bool are_sources_known = false;
   stp::Counters counters;
 };
@@ -91,9 +93,9 @@ struct LinkSnapshot {
   bool finds_capacity = false;
   struct Way {
     BitRate configured;  // the maximum, if a controller finds the capacity
-    BitRate commanded;   // the operator's limit, if below `configured`; else zero
-    // The rate in force. `send`: the lowest of configured, commanded, announced and found.
-    // `receive`: the lower of configured and commanded.
+    BitRate commanded;   // the operator's limit if it is below `configured`; otherwise zero
+    // The rate in force. For `send` it is the lowest of the configured, commanded, announced and
+    // found rates. For `receive` it is the lower of the configured and commanded rates.
     BitRate capacity;
   };
   Way send, receive;
@@ -101,7 +103,7 @@ struct LinkSnapshot {
 };
 
 struct RuleSnapshot {
-  std::uint32_t number = 0;  // position in the configuration, from 1; 0: no rule
+  std::uint32_t number = 0;  // position in the configuration, from 1; 0 means "no rule"
   std::string name;
   config::Action action{};
   config::Compress compress{};
@@ -114,9 +116,10 @@ struct RuleSnapshot {
 
 struct ClassSnapshot {
   config::TrafficClass in_force;
-  bool is_changed = false;                       // the operator has changed the class since then
-  std::optional<std::uint64_t> dictionary = {};  // its fingerprint; nullopt: none
-  std::uint64_t held_frames = 0;                 // bridged frames that wait now
+  bool is_changed = false;  // the operator has changed the class since the configuration was read
+  // Fingerprint of the dictionary; nullopt if the class has none.
+  std::optional<std::uint64_t> dictionary = {};
+  std::uint64_t held_frames = 0;  // bridged frames that wait now
   std::uint64_t held_bytes = 0;
   std::uint64_t waiting_bytes = 0;  // bytes of hosts that wait to be relayed
   std::uint32_t hosts = 0;          // hosts with something to send now
@@ -130,7 +133,7 @@ struct BridgedSnapshot {
   IpAddress server;
   std::uint16_t server_port = 0;
   Counter reason{};
-  std::uint32_t rule = 0;  // number of the rule that matched it; 0: none
+  std::uint32_t rule = 0;  // number of the rule that matched it; 0 if no rule did
   std::string rule_name;
   Duration age;            // time since its latest SYN
   std::uint32_t syns = 0;  // consecutive SYNs, without another connection's SYN in between
@@ -138,7 +141,7 @@ struct BridgedSnapshot {
 
 struct HistogramSnapshot {
   const HistogramField* field;
-  std::string of;  // value of the field's label; "" if there is no label
+  std::string of;  // value of the field's label; empty if the field has no label
   Histogram values;
 };
 
@@ -171,12 +174,12 @@ struct FlowSnapshot {
   std::optional<Duration> path_rtt;    // measured on the peer's path, like the next two values
   std::optional<double> path_loss_ratio;
   BitRate path_rate;
-  std::uint32_t rule = 0;  // number of this gateway's rule that matched it; 0: none
+  std::uint32_t rule = 0;  // number of this gateway's rule that matched it; 0 if no rule did
   std::string rule_name;
   config::Compress compress{};
   config::FlowModes modes;
-  std::string traffic_class;  // "": none
-  // Fingerprint of the dictionary with which its bytes from the LAN are compressed now.
+  std::string traffic_class;  // empty if the flow has no class
+  // Fingerprint of the dictionary that now compresses the flow's bytes from the LAN.
   std::optional<std::uint64_t> dictionary;
   Wait wait_towards_peer{};
   Wait wait_towards_host{};

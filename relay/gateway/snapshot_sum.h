@@ -9,7 +9,7 @@
 namespace satrelay::gateway {
 
 void add_to(Status& sum, const Status& more);
-// Combines the lanes to one peer into one entry. The entries are in the order of the first lanes.
+// Combines the lanes to one peer into one entry. The entries are in the order of `sum`.
 void add_to(std::vector<PeerSnapshot>& sum, const std::vector<PeerSnapshot>& more);
 // Appends the next lanes of one engine's listing. The lanes of a peer are consecutive, and become
 // one entry.

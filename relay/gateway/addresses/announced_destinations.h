@@ -34,17 +34,17 @@ class AnnouncedDestinations {
     std::uint32_t streams_gone = 0;  // peer_epoch_log.h
     friend bool operator==(const Listener&, const Listener&) = default;
   };
-  // A host has changed to `mac`. Returns whether that must be announced to the peer.
+  // Returns whether `mac` must be announced to the peer, since a host has begun to send to `mac`.
   bool is_news(const Listener& listener, const HostPair& pair, const MacAddress& mac,
                Instant now) const;
-  // The MAC was announced.
+  // Records that `mac` was announced.
   void note(const Listener& listener, const HostPair& pair, const MacAddress& mac, Instant now);
 
  private:
   struct Entry {
     Listener listener;
     HostPair pair;
-    MacAddress mac;  // zero: the entry is empty
+    MacAddress mac;  // zero if the entry is empty
     Instant again;
   };
   static constexpr std::size_t kEntries = 1024;

@@ -11,8 +11,9 @@ namespace satrelay::gateway {
 namespace {
 
 // A value of known_ has the state in its lowest two bits, and above them the second until which the
-// entry is valuable. SharedTable replaces the entry with the smallest value: entries that expired
-// long ago first, then hints (there may be a flood of them), and confirmed addresses last.
+// entry is worth keeping. SharedTable replaces the entry with the smallest value. So it first
+// replaces entries that expired long ago, then hints (there may be a flood of hints), and confirmed
+// addresses last.
 constexpr unsigned kStateBits = 2;
 
 struct Terms {
@@ -33,8 +34,7 @@ std::uint32_t seconds_of(Duration duration) {
   return static_cast<std::uint32_t>(duration / Duration::seconds(1));
 }
 
-// With this tick, 32 bits wrap after two years. The difference of two such times wraps in the same
-// way.
+// With this tick, 32 bits wrap after two years. The difference of two times is still correct then.
 constexpr Duration kTick = Duration::milliseconds(16);
 
 std::uint32_t tick_of(Instant now) {
@@ -50,10 +50,12 @@ Duration since(std::uint32_t tick, Instant now) {
   return kTick * (passed >= kAhead ? 1 : std::int64_t{passed} + 1);
 }
 
-// The claim of a station of this LAN has two entries, found by the claimed address alone: a server
-// may also send in the VLAN of its client, and is still reached in its own VLAN. A value is the
-// hour above 16 bits of the VLANs; a few pairs of VLANs have the same bits. The numbers in kOwn
-// distinguish the hashes of the two entries from each other and from other hashes of the address.
+// An address that a station of this LAN claims has two entries, for two VLANs. A server may also
+// send in the VLAN of its client, although it is still reached in its own VLAN. The entries are
+// found by the claimed address without VLANs. A value has the hour in its upper half, and 16 bits
+// computed from the VLANs in its lower half. A few pairs of VLANs have the same bits. The numbers
+// in kOwn distinguish the hashes of the two entries from each other and from other hashes of the
+// address.
 constexpr std::array<std::uint32_t, 2> kOwn{1, 2};
 std::uint32_t bits_of(const Vlans& vlans) {
   return static_cast<std::uint32_t>(vlans[0] ^ vlans[1] << 4) & 0xffff;

@@ -1,7 +1,7 @@
-// Finds out which addresses are between the two gateways: the page of a modem, a router on the
+// Finds out which addresses are between the two gateways: the web page of a modem, a router on the
 // cable to the modem, and hosts in another VLAN of this LAN behind such a router (a router on a
-// stick). An address is considered only if the one prefix that matches it is the prefix for
-// everything of a peer. The far gateway cannot reach such devices, so their connections are
+// stick). An address is considered only if the longest prefix of a peer that contains it is a
+// default prefix (length 0). The far gateway cannot reach such devices, so their connections are
 // bridged.
 //
 // The only sign of such a device is its speed. An answer to an ARP request or a neighbour
@@ -12,8 +12,8 @@
 // must answer a SYN equally fast, and acknowledge the sequence number of that SYN (SynTrials). If a
 // hint is not confirmed, the address is void for kVoidFor.
 //
-// There is a second kind of hint: a station of this LAN claims the address in another VLAN than the
-// SYN's. It is confirmed in the same way.
+// There is a second kind of hint: a station of this LAN claims the address in a VLAN other than the
+// VLAN of the SYN. The device must confirm this hint in the same way.
 //
 // All workers share one object. Its tables have a fixed size and are indexed by a keyed hash. Hints
 // are replaced first, then void addresses, and confirmed addresses last. So a flood of hints
@@ -34,15 +34,15 @@ namespace satrelay::gateway {
 
 class BetweenGateways {
  public:
-  // The shortest round trip with which this works. On a shorter path, half a round trip would be
-  // too close to the time that a busy host needs to answer.
+  // The test is used only on paths with a longer round trip than this. On a shorter path, half a
+  // round trip would be too close to the time that a busy host needs to answer.
   static constexpr Duration kShortestPath = Duration::milliseconds(100);
   // The lifetime of a hint, and of a confirmation since the last quick answer to a SYN. ARP caches
   // ask again much sooner.
   static constexpr Duration kKept = Duration::seconds(3600);
   static constexpr Duration kVoidFor = Duration::seconds(300);
-  // If a station asks again within this time, it repeats its question. An answer may be to any of
-  // the repeats.
+  // A question of the same station within this time counts as a repeat. An answer may belong to the
+  // first question or to any repeat.
   static constexpr Duration kRepeats = Duration::seconds(10);
   // The lifetime of an address that a station of this LAN has claimed. It is long, since a server
   // may be silent for long.
@@ -77,8 +77,8 @@ class BetweenGateways {
   void put(const LanAddress& address, State state, Instant now);
 
   HashKey key_;
-  SharedTable asked_;  // the time of the first question
-  SharedTable known_;  // the state and its time
+  SharedTable asked_;  // the time of the first question, by address and asking station
+  SharedTable known_;  // the state, and until when it is worth keeping
   // When a station of the LAN claimed an address, and in which VLANs.
   SharedTable own_;
 };

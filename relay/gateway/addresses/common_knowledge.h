@@ -15,7 +15,7 @@
 namespace satrelay::gateway {
 
 struct CommonKnowledge {
-  // `peers`: the number of configured peers.
+  // `peers` is the number of configured peers.
   CommonKnowledge(HashKey key, std::size_t peers)
       : stations(key),
         far_marks(key),

@@ -3,9 +3,9 @@
 // all ports, including the gateway's port. The gateway uses this database to drop a frame between
 // two hosts of the LAN.
 //
-// A station is a MAC in a VLAN (all tags). It also counts as heard on the WAN if a peer reports it
-// by a stream, since its own frames end at the far gateway. If a station was heard on both sides,
-// its frames are not filtered.
+// A station is a MAC in a VLAN (all tags). A host behind a peer also counts as heard on the WAN
+// when the peer sends something on the stream of its flow, since the host's own frames end at the
+// far gateway. If a station was heard on both sides, its frames are not filtered.
 //
 // All workers of a gateway share one database. Each side has a table of fixed size, in sets of a
 // few entries, which is indexed by a keyed hash. If a set is full, the station that was heard
@@ -59,8 +59,8 @@ class FilteringDatabase {
   std::array<SharedTable, 2> sides_;  // values: the second in which the station was last heard
 };
 
-// Filters repeated writes: each worker has a listener for each side, which writes a station into
-// the database only once a second while the station keeps sending.
+// Filters repeated writes. Each worker has a listener for each side. While a station keeps sending,
+// the listener writes it into the database only once a second.
 class StationListener {
  public:
   // Whether the sender is the station that was heard last, and is already in the database.

@@ -9,7 +9,7 @@
 namespace satrelay::gateway {
 
 struct HostPair {
-  LanAddress here;  // with the VLANs in which both hosts are
+  LanAddress here;  // with the VLANs in which the two hosts communicate
   IpAddress there;
   friend bool operator==(const HostPair&, const HostPair&) = default;
 };

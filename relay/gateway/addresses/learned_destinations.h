@@ -2,8 +2,9 @@
 // gateway has announced it. If both LANs are one layer-2 network, a bridge would deliver the frames
 // to that MAC.
 //
-// The choice of one far host says nothing about other far hosts, so it is used only for connections
-// of these two hosts. So a peer can redirect only flows with the hosts behind that peer.
+// The choice of one far host says nothing about other far hosts. So the MAC is used only for
+// connections between the two hosts, and a peer can redirect only flows with hosts behind that
+// peer.
 //
 // The table has a fixed size, is direct-mapped, and is indexed by a keyed hash: a later pair
 // replaces an earlier pair.
@@ -43,7 +44,7 @@ class LearnedDestinations {
     HostPair pair;
     MacAddress mac;
     MacAddress sender;        // source MAC of a host that receives frames at `mac`
-    std::uint64_t claim = 0;  // 0: the entry is empty
+    std::uint64_t claim = 0;  // 0 if the entry is empty
     Instant heard;
   };
   static constexpr std::size_t kEntries = 1024;

@@ -4,15 +4,15 @@
 // If a server does not answer a relayed connection, it may filter the port, or its answers may take
 // another path, without the gateways. Bridging helps only in the second case, and all connections
 // of the two hosts would lose their acceleration. If a client has opened a connection, and both
-// hosts have sent bytes through the gateways, both directions cross them. While that is known, a
-// silent port concerns only this port (far_services.h). Otherwise the pair is doubtful. It is
-// bridged for five minutes, or until a connection that is still relayed is answered. If the
-// client's behaviour has shown that the answer took another path, that counts more than earlier
-// answers, since routes may differ from flow to flow.
+// hosts have sent bytes through the gateways, both directions cross the gateways. While that is
+// known, the silence of a port counts only against this port (far_services.h). Otherwise the pair
+// is doubtful: its connections are bridged for five minutes, or until a connection that was already
+// relayed is answered. If the client's behaviour shows that the answer took another path, this
+// evidence outweighs earlier answers, since routes may differ from flow to flow.
 //
 // All workers share one table. It has a fixed size and is indexed by a keyed hash. Doubtful pairs
-// are replaced before other pairs, and the earliest first. So hosts that try many silent addresses
-// displace no pair that has answered. A pair that was displaced counts as never answered.
+// are replaced first, and the oldest of them before the others. So hosts that try many silent
+// addresses displace no pair that has answered. A displaced pair counts as never answered.
 #pragma once
 
 #include <cstddef>

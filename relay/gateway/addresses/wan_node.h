@@ -1,12 +1,12 @@
 // The gateway as a node on the WAN. It has one MAC and one address there, answers ARP, Neighbour
 // Discovery and ping for that address, and resolves the next hop of each peer.
 //
-// If there are several workers, only the first one answers and asks. The others learn from frames
-// that they overhear, and ask only for next hops that they do not know.
+// If there are several workers, only the first worker answers and asks. The others learn from
+// copies of frames (Gateway::overhear()), and ask only for next hops that they do not know.
 //
-// Answers and questions are charged to budgets of the link (uplink/own_traffic.h); beyond its
-// budget a frame is not sent. Frames wait in a short queue until the link has room, and
-// poll_frame() removes them.
+// Answers and questions are charged to budgets of the link (uplink/own_traffic.h). A frame beyond
+// its budget is not sent. Frames wait in a short queue until the link has room, and poll_frame()
+// removes them.
 #pragma once
 
 #include <array>
@@ -53,7 +53,7 @@ class WanNode {
 
   void handle_timeout(Instant now);
   Instant next_timeout() const;
-  // Size of the first frame in the queue; 0: the queue is empty.
+  // Size of the first frame in the queue; 0 if the queue is empty.
   std::size_t next_frame_size() const {
     return pending_count_ == 0 ? 0 : pending_[pending_first_].size;
   }
@@ -61,9 +61,9 @@ class WanNode {
 
   // The MAC of the next hop to the peer; nullopt until it is resolved.
   std::optional<MacAddress> next_hop(FarGatewayId peer) const;
-  // The size of the headers in front of an STP datagram, and the function that writes them.
-  // `datagram`: bytes of UDP payload that are already behind the headers. kReceive: writes the
-  // headers as if the peer had sent the datagram.
+  // The size of the headers in front of an STP datagram, and the function that writes the headers.
+  // `datagram` is the size of the UDP payload, which must already be in `frame` behind the headers.
+  // With kReceive, the function writes the headers as if the peer had sent the datagram.
   std::size_t stp_header_size() const { return stp_header_size_; }
   void write_stp_headers(const LaneAddress& address, std::size_t datagram,
                          control::Priority priority, MutableBytes frame,

@@ -1,6 +1,6 @@
-// Passes on frames that belong to no flow: by their rule, at once, after a wait in the uplink, or
-// not at all. The caller keeps the memory of bridged frames. Only fragments of reassembled
-// datagrams are sent from the reassembly's memory.
+// Handles frames that belong to no flow. The rule and the uplink decide whether a frame is sent at
+// once, after a wait in the uplink, or not at all. The caller keeps the memory of bridged frames.
+// Only fragments of reassembled datagrams are sent from the reassembly's memory.
 #pragma once
 
 #include <cstddef>
@@ -38,7 +38,8 @@ class Bridging {
         released_(released),
         counters_(counters) {}
 
-  // Treats an IP packet of no flow as its rule says; a rule that accelerates bridges the packet.
+  // Handles an IP packet that belongs to no flow, as its rule says. If the rule accelerates, the
+  // packet is bridged.
   Verdict treat(ActiveRule& rule, Counter reason, const Frame& frame, PortId from, ConstBytes bytes,
                 Instant now);
   Verdict treat(Counter reason, const Frame& frame, PortId from, ConstBytes bytes, Instant now);
@@ -55,8 +56,8 @@ class Bridging {
  private:
   Verdict bridge(Counter reason, schedule::ClassId id, const Frame& frame, PortId from,
                  ConstBytes bytes, Instant now);
-  // Admits a frame from the LAN to the WAN. kBridge: the frame may be sent now, and is charged to
-  // the carrier. kQueued: the frame waits in the uplink's held_slot().
+  // Admits a frame from the LAN to the WAN. If the result is kBridge, the frame may be sent now,
+  // and was charged to the carrier. If it is kQueued, the frame waits in the uplink's held_slot().
   Verdict admit(Counter reason, schedule::ClassId id, const Frame& frame, std::size_t frame_size,
                 Instant now);
   Verdict bridge_fragments(schedule::ClassId id, const Frame& frame, Instant now);
@@ -72,7 +73,7 @@ class Bridging {
   Counters& counters_;
   struct {
     std::uint64_t frames = 0, bytes = 0;
-  } fragments_bridged_;  // what the last bridge_fragments() has bridged
+  } fragments_bridged_;  // the result of the last bridge_fragments()
 };
 
 }  // namespace satrelay::gateway

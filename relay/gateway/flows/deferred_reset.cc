@@ -57,7 +57,8 @@ bool is_overdue(DeferredReset& word, std::uint64_t left, Instant now) {
   return stands_still || now >= word.began + kLastWordLimit;
 }
 
-// The session has no event for the arrival of all bytes of a stream that has no end yet.
+// If the stream has no end yet, the session has no event for the arrival of all its bytes. So such
+// a flow is visited at short intervals.
 Duration pause_of(const Flow& f, const stp::Session& session) {
   if (f.rare().deferred_reset->stage != Stage::kHeld || f.endpoint.receiving().has_finished())
     return kLongestLook;

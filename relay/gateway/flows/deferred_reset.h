@@ -23,13 +23,13 @@ namespace satrelay::gateway {
 inline constexpr Duration kLastWordPatience = Duration::seconds(30);
 inline constexpr Duration kLastWordLimit = Duration::seconds(120);
 
-// Our host has reset its connection. Returns the first stage of the deferred reset; nullopt: the
+// Our host has reset its connection. Returns the first stage of the deferred reset; nullopt if the
 // reset has nothing to wait for.
 std::optional<DeferredReset::Stage> first_stage(const Flow& f, const stp::Session& session);
 
 // A block behind the bytes tells the peer that our host has reset its connection.
-// owes_reset_block(): whether that block must still be written into the stream. has_told_reset():
-// whether it was written.
+// owes_reset_block() returns whether that block must still be written into the stream, and
+// has_told_reset() whether it was written.
 inline bool owes_reset_block(const Flow& f) {
   const DeferredReset* const word = f.rare().deferred_reset.get();
   return word != nullptr && word->stage == DeferredReset::Stage::kToStream;
@@ -39,11 +39,12 @@ inline bool has_told_reset(const Flow& f) {
   return word != nullptr && word->stage == DeferredReset::Stage::kInStream;
 }
 
-// Something is queued for our host, and our host can still acknowledge it.
+// Whether something is queued for our host that our host can still acknowledge.
 bool has_queued(const Flow& f);
 
-// Returns how many bytes the reset still waits for; the end of a stream counts as one more. Zero:
-// the RST is due, unless the far gateway decides when to send it (kToStream, kInStream).
+// Returns how many bytes the reset still waits for; the end of a stream counts as one more. If the
+// result is zero, the RST is due, unless the far gateway decides when to send it (kToStream,
+// kInStream).
 std::uint64_t left_before_reset(const Flow& f, const stp::Session& session);
 
 // Records that the reset waits for `left` bytes. Returns true if the reset has waited too long, and

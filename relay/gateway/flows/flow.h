@@ -42,8 +42,9 @@ struct FlowHot {
   explicit FlowHot(Instant now) : departures(now) {}
 
   Departures departures;  // when the bytes from the LAN are sent
-  BitRate share;  // the flow's part of the link, when its last block began; zero: no block yet
-  // How many bytes the host may be ahead of the link, and until when that number holds.
+  // The flow's part of the link when its last block began; zero before the first block.
+  BitRate share;
+  // How many bytes the host may be ahead of the link, and until when this number may be used.
   std::uint64_t ahead = 0;
   Instant ahead_until;
   std::uint64_t flight = 0;  // bytes of the host that the link carries in a flight at `share`
@@ -51,8 +52,8 @@ struct FlowHot {
   WaitSample wait;           // how long the host's bytes wait for the link
   // Bytes of the host that the traffic class counts as waiting for the link.
   std::uint64_t waiting = 0;
-  // Since when the flow has had something unacknowledged for a silent peer; never: the flow has
-  // nothing unacknowledged, or the peer is not silent.
+  // The time since which the flow has had something that a silent peer has not acknowledged; never
+  // if the flow has nothing unacknowledged, or the peer is not silent.
   Instant owes_since = Instant::never();
 
   void image(Image& image) {
@@ -73,8 +74,8 @@ struct UrgentState {
 // (deferred_reset.h).
 struct DeferredReset {
   enum class Stage : std::uint8_t {
-    kToStream,  // our host has reset: bytes and reset block are not all in the stream yet
-    kInStream,  // the stream has bytes and block: the far gateway resets it when it has read them
+    kToStream,  // our host has reset: the bytes or the reset block are not all in the stream yet
+    kInStream,  // all are in the stream: the far gateway resets the stream when it has read them
     kHeld,      // our host has reset: RESET waits until the peer's session has all bytes
     kToHost,    // the far host has reset: our host is reset once it has acknowledged all bytes
   };
@@ -87,9 +88,9 @@ struct DeferredReset {
   void image(Image& image) { image(stage, began, progressed, left, look_at); }
 };
 
-// Claims on the host's address that the flow has tried, by their numbers, in ascending order. The
-// flow tries each claim once. If the host still does not answer, the flow tries all claims again
-// from the first on, since the segment that was sent to a claimed MAC may have been lost.
+// The claims on the host's address that the flow has tried. Claims are numbered, and the flow tries
+// each claim once, in ascending order. If the host still does not answer, the flow tries all claims
+// again, since a segment to a claimed MAC may have been lost.
 struct TriedClaims {
   void note(std::uint64_t claim) {
     last = claim;
@@ -106,14 +107,15 @@ struct TriedClaims {
 // State of the questions whether a host is still there (host_questions.h).
 struct HostQuestions {
   // Questions of our host about the far host.
-  std::uint64_t asked = 0;   // the number of its latest question
-  bool owes_answer = false;  // our host still waits for the answer to it
-  // Deadline for the far gateway's answer. never(): no question is open, or the gateway leaves it
-  // unanswered for now. A later answer is still passed on while `owes_answer` is set.
+  std::uint64_t asked = 0;   // the number of our host's latest question
+  bool owes_answer = false;  // our host still waits for the answer to this question
+  // Deadline for the far gateway's answer; never if no question is open, or if the gateway leaves
+  // the question unanswered for now. A later answer is still passed on while `owes_answer` is set.
   Instant until = Instant::never();
-  std::uint64_t byte_repeated_at = 0;  // in-order bytes of our host when it last repeated one byte
+  // Number of in-order bytes of our host when it last repeated a single byte.
+  std::uint64_t byte_repeated_at = 0;
   // Questions of the far host, which make this gateway ask our host.
-  Instant host_until = Instant::never();  // deadline for our host's answer; never: it was not asked
+  Instant host_until = Instant::never();  // deadline for our host's answer; never if not asked
   Instant heard;                          // when our host last answered a question
   stp::HostAnswer word;                   // the answer that the far gateway gets
 
@@ -124,8 +126,8 @@ struct HostQuestions {
 
 // State that few flows have.
 struct FlowRare {
-  // Set if both hosts opened the connection at once: the stream that the peer opened. That stream
-  // carries the far host's bytes, and `stream` carries only the bytes of our host.
+  // The stream that the peer opened, if both hosts opened the connection at once. It carries the
+  // far host's bytes, and `stream` carries only the bytes of our host.
   std::optional<stp::StreamId> inbound;
   // State of the two hosts that the gateways report to each other (flow_modes.h).
   std::uint64_t host_acknowledged = 0;      // plain bytes that our host has acknowledged
@@ -138,22 +140,25 @@ struct FlowRare {
   bool marks_told = false;                  // the far gateway has reported its host's marks
   stp::UrgentNotice far_urgent;             // the far host's urgent mark, from CONFIRM
   std::unique_ptr<UrgentState> urgent;  // our host's urgent marks, from its first urgent segment on
-  std::unique_ptr<DeferredReset>
-      deferred_reset;  // from a host's RST on, until the host's bytes have arrived
-  std::unique_ptr<HostQuestions> questions;  // exist from the first question on
+  std::unique_ptr<DeferredReset> deferred_reset;  // exists while the RST of a host waits for bytes
+  std::unique_ptr<HostQuestions> questions;       // exist from the first question on
   // Where our host may be on the LAN (host_tracker.h).
-  MacAddress known_mac;   // while LanSide::seeks_host: the MAC that last reached the host
-  MacAddress other_mac;   // MAC to try next if our host does not acknowledge; zero: none
-  MacAddress sender_mac;  // the last source of its frames that was not the MAC in use; zero: none
-  bool may_be_before = false;  // the host may be at `other_mac`, its MAC before `known_mac`
-  bool may_go_home = false;    // the flow returns to `known_mac` at the first answer from there
-  bool owes_repeat = false;    // data in flight to another MAC must be repeated to the MAC in use
+  // The MAC that last reached the host; valid while LanSide::seeks_host is set.
+  MacAddress known_mac;
+  // The MAC to try next if our host does not acknowledge; zero if there is none.
+  MacAddress other_mac;
+  // The host's last source MAC that was not the MAC in use; zero if there is none.
+  MacAddress sender_mac;
+  // The host may be at `other_mac`, the MAC that was in use before `known_mac`.
+  bool may_be_before = false;
+  bool may_go_home = false;  // the flow returns to `known_mac` at the first answer from that MAC
+  bool owes_repeat = false;  // data in flight to another MAC must be repeated to the MAC in use
   std::uint64_t sent_before = 0;  // bytes that were sent before the flow changed to the MAC in use
   TriedClaims claims;             // claims that LanOwners has noted
   TriedClaims told_claims;        // claims that the far gateway has reported (LearnedDestinations)
-  std::uint64_t stalled_at = 0;   // in-order bytes of our host when it last repeated data
-  // When our host first repeated data at `stalled_at`, or when the flow last searched for our host
-  // after that.
+  std::uint64_t stalled_at = 0;   // number of in-order bytes of our host when it last repeated data
+  // When our host first repeated data at `stalled_at`. If the flow has searched for our host since
+  // then, the time of its last search.
   Instant stalled_since;
 
   void image(Image& image) {
@@ -167,8 +172,10 @@ struct FlowRare {
 // When a flow was last active, and when it must be visited again.
 struct FlowTimers {
   Instant last_activity;
-  Instant retry_at = Instant::never();  // when to try again, as memory ran out
-  Instant armed = Instant::never();     // next visit by the timer table: at the deadline or earlier
+  // When to try again after memory ran out; never if it did not.
+  Instant retry_at = Instant::never();
+  // When the timer table next visits the flow: at the deadline or earlier.
+  Instant armed = Instant::never();
   void image(Image& image) { image(last_activity, retry_at, armed); }
 };
 
@@ -190,23 +197,24 @@ struct FlowMarks {
 };
 
 struct FlowBytes {
-  std::uint64_t from_lan = 0;  // plain bytes
-  std::uint64_t encoded = 0;   // the size of those bytes as they were encoded in the stream
+  std::uint64_t from_lan = 0;  // plain bytes from our host
+  std::uint64_t encoded = 0;   // size of these bytes as encoded in the stream to the peer
   std::uint64_t to_lan = 0;
-  std::uint64_t decoded = 0;  // encoded bytes of the stream from which those were decoded
+  // Encoded bytes of the peer's stream that became the bytes in `to_lan`.
+  std::uint64_t decoded = 0;
   void image(Image& image) { image(from_lan, encoded, to_lan, decoded); }
 };
 
 // State that Splice keeps for a flow from one block to the next.
 struct BlockState {
-  // Offset in the bytes from the LAN at which compression is tried again, and the number of bytes
-  // that were sent raw up to that offset.
+  // Compression is tried again at this offset in the bytes from the LAN. `incompressible_run` is
+  // the number of bytes that are sent raw up to this offset.
   std::uint64_t try_compression_at = 0;
   std::uint32_t incompressible_run = 0;
-  // How much of the inbound block in work was passed to the host.
+  // How much of the current inbound block was passed to the host.
   std::uint32_t remaining = 0;      // encoded bytes that were not consumed yet
   std::uint32_t plain_written = 0;  // plain bytes of the compressed block that were already queued
-  // The kind of that inbound block.
+  // The kind of the current inbound block.
   compress::BlockKind kind = compress::BlockKind::kRaw;
   void image(Image& image) {
     image(try_compression_at, incompressible_run, remaining, plain_written, kind);
@@ -215,10 +223,11 @@ struct BlockState {
 
 // How many events of each kind the flow has handled.
 struct EventsHandled {
-  std::uint32_t looked_at = 0;       // PeerEpochs::events_ when it was last checked
+  std::uint32_t looked_at = 0;       // value of PeerEpochs::events_ when the flow was last checked
   std::uint32_t epochs = 0;          // events of the flow's own peer (peer_epoch_log.h)
-  std::uint16_t configurations = 0;  // reloads
-  std::uint16_t stray_answers = 0;   // stray answers of our host about which the peer was asked
+  std::uint16_t configurations = 0;  // number of reloads
+  // Number of our host's stray answers when the peer was last asked about them.
+  std::uint16_t stray_answers = 0;
   void image(Image& image) { image(looked_at, epochs, configurations, stray_answers); }
 };
 
@@ -227,7 +236,7 @@ struct FlowBeginning {
   std::uint64_t id = 0;  // unique among all flows since the start
   Instant created;
   std::uint32_t syn_sequence = 0;  // sequence number of the host's SYN, if a SYN began the flow
-  // Time until the server's first byte arrived; 0: no byte has arrived.
+  // Time until the server's first byte arrived; 0 if no byte has arrived.
   std::uint32_t first_byte_us = 0;
   void image(Image& image) { image(id, created, syn_sequence, first_byte_us); }
 };
@@ -303,9 +312,9 @@ struct Flow {
     return closed && !state.has_stream();
   }
 
-  // The image has neither the key, the origin and the rule, which the constructor needs before it
-  // can read an image, nor positions in tables of the gateway (FlowGround), nor the stream, which
-  // belongs to the session (stp::StreamImage).
+  // The image omits the key, the origin and the rule, which the constructor needs before it can
+  // read an image. It also omits positions in tables of the gateway (FlowGround), and the stream,
+  // which belongs to the session (stp::StreamImage).
   void image(Image& image);
 
   // --- used with each frame --------------------------------------------------------------------
@@ -316,7 +325,8 @@ struct Flow {
   config::FlowModes modes;
   FlowMarks marks;
   LaneId lane;
-  stp::StreamId stream = kNoStream;  // kNoStream: none opened since the peer's present epoch began
+  // kNoStream if the flow has opened no stream since the peer's current epoch began.
+  stp::StreamId stream = kNoStream;
   FlowTimers timers;
   LanSide lan;
   EventsHandled handled;
@@ -333,9 +343,9 @@ struct Flow {
     marks.far =
         PathMarks{.traffic_class = static_cast<std::uint8_t>(metadata().traffic_class & 0xfcU)};
   }
-  // Whether the far gateway must still get our server's marks, as they differ from the marks that
-  // it last got, or assumes. With a remote handshake the far gateway needs the marks before it
-  // answers the client's SYN.
+  // Whether the far gateway must still get our server's marks, since they differ from the marks
+  // that it last got or that it assumes. With a remote handshake the far gateway needs the marks
+  // before it answers the client's SYN.
   bool owes_marks() const {
     return origin == Origin::kPeer && modes.handshake == config::HandshakeMode::kRemote &&
            state.is_established() && marks.told != marks.host;

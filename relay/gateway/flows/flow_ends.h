@@ -25,14 +25,14 @@ class FlowEnds {
   // `classes` must outlive this object.
   FlowEnds(const TrafficClasses& classes, HashKey secret) : classes_(classes), secret_(secret) {}
 
-  // Sets the recorder; nullptr: none.
+  // Sets the recorder; nullptr removes it.
   void tell(FlowRecorder* recorder);
   bool is_told() const { return recorder_ != nullptr; }
   // The stream of the flow in `slot` is over, and the far gateway will send a report on it.
   void expect_report(const StreamOf& of, std::uint32_t slot, Instant now);
-  // The slot of the flow is about to be freed; its state says why it ended. `peer`: the index of
-  // the peer in the configuration. `awaited`: the stream that an expected report is about; nullopt:
-  // no report is expected, or it has arrived.
+  // The slot of the flow is about to be freed; the flow's state says why the flow has ended. `peer`
+  // is the index of the peer in the configuration. `awaited` is the stream for which a report is
+  // still expected; nullopt if no report is expected, or if it has arrived.
   void handle_end(const Flow& f, FarGatewayId peer, const std::optional<StreamOf>& awaited,
                   Instant now);
   // Returns the slot of the flow that the report is about, if the flow has not ended yet.

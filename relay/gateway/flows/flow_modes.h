@@ -1,8 +1,8 @@
 // The modes of a flow that are not local (config::FlowModes). In these modes the endpoint holds
-// back answers until the far host has done its part, and the gateways report to each other what
-// their hosts have done (CONFIRM, docs/stp.md section 14). Both ends of a flow have the same modes,
-// and each end applies them to its own host. Keep-alives cross in the same way, in all modes: if a
-// host asks whether the far host is still there, the far gateway asks that host.
+// back answers until the far host has answered, and the gateways report to each other how far their
+// hosts have got (CONFIRM, docs/stp.md section 14). Both ends of a flow have the same modes, and
+// each end applies them to its own host. Keep-alives also cross the link, in all modes: if a host
+// asks whether the far host is still there, the far gateway asks the far host.
 #pragma once
 
 #include "pep/base/time.h"
@@ -14,9 +14,9 @@ namespace satrelay::gateway {
 // Makes the endpoint hold back answers as the modes demand. Call this before the first segment of
 // either direction.
 void hold_back(Flow& f, Instant now);
-// Reports to the peer what our host has done, if that has changed.
+// Reports to the peer how far our host has got, if that has changed.
 void confirm(Flow& f, stp::Session& session, Instant now);
-// Lets the endpoint answer our host as far as the far host has done its part.
+// Lets the endpoint answer our host as far as the far host has answered.
 void follow(Flow& f, const stp::Session& session, const stp::Confirmation& far, Instant now);
 // The client is in SYN-SENT: its handshake is completed only when the server has answered.
 inline bool waits_for_server(const Flow& f) {

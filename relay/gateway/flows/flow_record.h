@@ -38,14 +38,15 @@ struct FlowRecord {
   std::uint64_t id = 0;  // as in FlowSnapshot
   IpAddress client, server;
   std::uint16_t client_port = 0, server_port = 0;
-  std::array<std::uint16_t, wire::kMaxVlanTags> vlans{};  // of this LAN, outermost first; 0: none
+  // VLAN ids on this LAN, outermost first; 0 if none.
+  std::array<std::uint16_t, wire::kMaxVlanTags> vlans{};
   Origin origin{};
   Counter end{};             // why the flow ended: one of the counters of flow ends
   bool established = false;  // the handshake with the host on this LAN was completed
   FarGatewayId peer;
-  std::uint32_t rule = 0;  // number of the rule that the connection matched here; 0: none
+  std::uint32_t rule = 0;  // number of the rule that the connection matched here; 0 if none
   RecordedName rule_name;
-  RecordedName traffic_class;  // "": none
+  RecordedName traffic_class;  // empty if the flow has no class
   Instant began;               // when its SYN arrived from the LAN, or its OPEN from the peer
   Instant ended;               // when neither direction had anything left to deliver
   // Time from `began` until the server's first byte arrived here.
@@ -55,7 +56,7 @@ struct FlowRecord {
   std::uint64_t encoded_to_peer = 0;  // bytes from the LAN, as encoded in the stream
   std::uint64_t encoded_from_peer = 0;
   LanFigures lan;                 // figures of this LAN
-  std::optional<LanFigures> far;  // figures of the far LAN; nullopt: not reported
+  std::optional<LanFigures> far;  // figures of the far LAN; nullopt if not reported
 };
 
 // Receives a record of each flow that ends. The gateway calls handle_end() in the middle of other

@@ -47,7 +47,7 @@ class FlowState {
     kInStream,   // session.streams().finish() was called
     kDelivered,  // the peer's session has all bytes and the end
   };
-  // How far the end of the far host's bytes has progressed, and after it the end of our host's
+  // How far the end of the far host's bytes has progressed. It is followed by the end of our host's
   // connection.
   enum class FarEnd : std::uint8_t {
     kOpen,    // the far host may send more
@@ -84,12 +84,12 @@ class FlowState {
   constexpr FarEnd far_end() const { return far_end_; }
   void set_far_end(FarEnd next) { go_on(far_end_, next); }
   constexpr bool has_passed_far_end() const { return far_end_ != FarEnd::kOpen; }
-  // Why the flow has ended; kCount: the flow has not ended.
+  // Why the flow has ended; kCount if it has not ended.
   constexpr Counter reason() const { return reason_; }
   void set_reason(Counter reason) { reason_ = reason; }
 
   // --- memory ----------------------------------------------------------------------------------
-  // The flow holds no memory that an idle flow can do without.
+  // The flow has freed all memory that only an active flow needs.
   constexpr bool is_trimmed() const { return is_trimmed_; }
   void note_trimmed() { is_trimmed_ = true; }
   void note_active() { is_trimmed_ = false; }

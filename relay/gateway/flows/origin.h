@@ -6,8 +6,8 @@
 namespace satrelay::gateway {
 
 enum class Origin : std::uint8_t {
-  kLan,   // the client is on this gateway's LAN: our endpoint plays the server
-  kPeer,  // the client is behind the peer: our endpoint plays the client
+  kLan,   // the client is on this LAN: our endpoint is the TCP server towards the client
+  kPeer,  // the client is behind the peer: our endpoint is the TCP client towards the server
 };
 
 }  // namespace satrelay::gateway

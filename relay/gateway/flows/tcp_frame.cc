@@ -37,7 +37,7 @@ TcpFrames::Headers TcpFrames::write_headers(const Flow& flow, const tcp::Segment
   ip.source = flow.key.remote;
   ip.destination = flow.key.local;
   ip.protocol = wire::kProtocolTcp;
-  // The DSCP is as the far host set it, and the ECN field is this endpoint's own.
+  // The DSCP is the far host's, and the ECN field belongs to this endpoint's own connection.
   ip.traffic_class =
       static_cast<std::uint8_t>(flow.marks.far.traffic_class | static_cast<unsigned>(segment.ecn));
   ip.hop_limit = flow.marks.far.hop_limit;

@@ -1,4 +1,4 @@
-// Writes the Ethernet frames of TCP segments that spoofed endpoints send to their hosts.
+// Writes the Ethernet frames of TCP segments that flows send to their hosts in the far host's name.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace satrelay::gateway {
 
 class TcpFrames {
  public:
-  // kLeft: the port computes the checksums of segments with payload.
+  // With kLeft, the port computes the checksums of segments with payload.
   enum class Sums : std::uint8_t { kWritten, kLeft };
   explicit TcpFrames(Sums sums) : sums_(sums) {}
 

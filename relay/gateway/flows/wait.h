@@ -1,4 +1,4 @@
-// Reasons why the next byte of a direction of a flow waits.
+// Reasons why the next byte of a flow waits, in one of its two directions.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
-// Samples how long bytes of a host wait for the link. A sample watches the byte that arrived last
-// until that byte was sent, and then watches the byte that is the last at that time. So a flow
-// needs only two words of memory, however many of its bytes wait.
+// Samples how long bytes of a host wait for the link. A sample follows the last byte that has
+// arrived until that byte was sent. The next sample follows the byte that is the last byte then. So
+// a flow needs only two words of memory, however many of its bytes wait.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,8 @@ class WaitSample {
     end_ = gone + waiting;
     since_ = now;
   }
-  // `gone` bytes of the flow were sent by now. Returns how long the watched byte has waited, if it
-  // is among those bytes.
+  // `gone` is the number of the flow's bytes that were sent by now. If the sampled byte is among
+  // them, returns how long it has waited.
   std::optional<Duration> end(std::uint64_t gone, Instant now) {
     if (gone < end_) return std::nullopt;
     end_ = kNone;
@@ -32,7 +32,7 @@ class WaitSample {
 
  private:
   static constexpr std::uint64_t kNone = ~std::uint64_t{0};
-  std::uint64_t end_ = kNone;  // number of bytes of the flow up to and including the watched byte
+  std::uint64_t end_ = kNone;  // number of the flow's bytes up to and including the sampled byte
   Instant since_;
 };
 

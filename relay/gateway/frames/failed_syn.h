@@ -15,7 +15,7 @@
 namespace satrelay::gateway {
 
 struct FailedSyn {
-  FlowKey key;  // local: the host that has sent the SYN
+  FlowKey key;  // `local` is the host that has sent the SYN
   std::uint32_t sequence = 0;
   std::uint8_t traffic_class = 0;
   std::uint8_t hop_limit = 64;

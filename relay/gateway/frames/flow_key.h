@@ -17,7 +17,7 @@ struct FlowKey {
   IpAddress remote;  // the host behind the peer
   std::uint16_t local_port = 0;
   std::uint16_t remote_port = 0;
-  std::array<std::uint16_t, wire::kMaxVlanTags> vlans{};  // VLAN ids, outermost first; 0: untagged
+  std::array<std::uint16_t, wire::kMaxVlanTags> vlans{};  // VLAN ids, outermost first; 0 if absent
 
   void image(Image& image) { image(local, remote, local_port, remote_port, vlans); }
   friend bool operator==(const FlowKey&, const FlowKey&) = default;
@@ -29,7 +29,7 @@ constexpr FlowKey pair_of(FlowKey key) {
   return key;
 }
 
-// Leaves out the VLANs, so that the key is the same in whatever VLAN the host is.
+// Removes the VLANs from the key, so that it is the same in every VLAN.
 constexpr FlowKey untagged(FlowKey key) {
   key.vlans = {};
   return key;

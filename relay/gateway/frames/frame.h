@@ -26,13 +26,13 @@ enum class FrameKind : std::uint8_t {
 struct Frame {
   FrameKind kind = FrameKind::kMalformed;
   wire::EthernetHeader ethernet;
-  // Valid for kFragment and all following kinds. With IPv6, the protocol is the one behind the
-  // extension headers, and the fragment fields are from a Fragment header.
+  // Valid for kFragment and all later kinds. With IPv6, the protocol is the protocol behind the
+  // extension headers, and the fragment fields are those of a Fragment header.
   wire::IpHeader ip;
   // Valid for IPv6 only.
   wire::ExtensionHeaders extensions;
-  // kNotIp and kArp: all bytes behind the Ethernet header. IP kinds: the IP payload, behind any
-  // extension headers.
+  // For kNotIp and kArp, all bytes behind the Ethernet header. For IP kinds, the IP payload behind
+  // any extension headers.
   ConstBytes payload;
   // The frame was reassembled from fragments (reassembly.h). If it is bridged, the fragments are
   // bridged instead.
@@ -62,7 +62,7 @@ inline bool is_tcp(const Frame& frame) {
          !hides_transport(frame) && !frame.extensions.segments_left;
 }
 
-// Fills in everything except the Ethernet header, which `frame` already has, from an IP packet.
+// Fills in everything except `frame.ethernet` from an IP packet.
 void look_at_packet(ConstBytes packet, Frame& frame);
 // Overwrites `frame`.
 void look_at(ConstBytes bytes, Frame& frame);

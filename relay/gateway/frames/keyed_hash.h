@@ -18,11 +18,11 @@ struct HashKey {
 
 std::uint64_t sip_hash(const HashKey& key, ConstBytes bytes);
 
-// Hash of a flow key for look-ups in tables: a keyed multiply-and-fold. It is cheaper than SipHash,
-// and only determines the position of an entry.
+// Hash of a flow key for look-ups in tables: a keyed multiply-and-fold. It is cheaper than SipHash.
+// It may be used only for the position of an entry.
 std::uint64_t hash_flow(const HashKey& key, const FlowKey& flow);
 
-// The same hash for two words, and for one end of a flow: a host, and a port in one of its VLANs.
+// The same hash for two words, and for one end of a flow: a host, with a port and its VLANs.
 std::uint64_t hash_words(const HashKey& key, std::uint64_t first, std::uint64_t second);
 std::uint64_t hash_service(const HashKey& key, const IpAddress& host, std::uint16_t port,
                            const std::array<std::uint16_t, wire::kMaxVlanTags>& vlans = {});

@@ -41,7 +41,7 @@ struct OpenMetadata {
   std::uint16_t server_port = 0;
   std::uint8_t traffic_class = 0;
   std::uint8_t hop_limit = 64;
-  std::string class_name;    // the flow's class in both directions; "": none
+  std::string class_name;    // the flow's class in both directions; empty if none
   config::FlowModes modes;   // modes that apply at both gateways
   bool ecn_offered = false;  // the client's SYN asked for ECN (RFC 3168)
   wire::TcpOptions options;  // MSS, window scale, SACK permitted, presence of timestamps

@@ -1,5 +1,6 @@
-// OPEN's metadata as octets, since each of very many flows stores them, and they are rarely read.
-// The two ends (addresses and ports) are left out, since a flow has them in its key.
+// The metadata of OPEN as octets. There may be very many flows, and each stores its metadata, but
+// rarely reads it. The two ends (addresses and ports) are left out, since a flow has them in its
+// key.
 #pragma once
 
 #include <cstddef>

@@ -24,8 +24,8 @@ struct QuotedError {
   tcp::PathError error = tcp::PathError::kSoft;
   IcmpCode code;
 };
-// Returns nullopt for an error that does not make connect() fail; the kernel of Linux decides which
-// errors do so. An error is hard only if it says that the host has no such port or no TCP (RFC 1122
+// Returns nullopt for an error that does not make connect() fail. The choice of errors follows the
+// Linux kernel. An error is hard only if it says that the host has no such port or no TCP (RFC 1122
 // section 4.2.3.9).
 std::optional<tcp::PathError> path_error(IpVersion version, IcmpCode code);
 std::optional<QuotedError> path_error(const Frame& frame);

@@ -10,7 +10,7 @@ namespace satrelay::gateway {
 
 // A packet with at most this TTL may be a probe: traceroute counts from 1 up to 30, and similar
 // programs up to 33. Other programs begin with 64 or more, and the routers of the LAN subtract
-// little. Only routers that peer directly (BGP) also begin with 1.
+// little. The only exception is BGP between adjacent routers, which also begins with 1.
 inline constexpr std::uint8_t kMostTtlOfAProbe = 33;
 
 struct PathMarks {
@@ -19,7 +19,8 @@ struct PathMarks {
             .hop_limit = hop_limit};
   }
 
-  std::uint8_t traffic_class = 0;  // DSCP; the ECN bits are 0, since each hop has its own
+  // DSCP. The ECN bits are 0, since the TCP connection of each LAN has its own ECN.
+  std::uint8_t traffic_class = 0;
   std::uint8_t hop_limit = 64;
   void image(Image& image) { image(traffic_class, hop_limit); }
   friend bool operator==(const PathMarks&, const PathMarks&) = default;

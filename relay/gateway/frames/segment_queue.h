@@ -33,7 +33,8 @@ class SegmentQueue {
     header.flags = wire::TcpFlags::kRst;
     push(to_host, key, header);
   }
-  // Writes the first segment into `out` and removes it; 0 if there is none.
+  // Writes the frame of the first segment into `out`, and removes the segment. Returns the size of
+  // the frame; 0 if there is none.
   std::size_t poll_frame(MutableBytes out) {
     if (waiting_.empty()) return 0;
     const Segment& first = waiting_.front();

@@ -28,7 +28,7 @@ class SharedTable {
   std::optional<std::uint32_t> put(std::uint64_t hash, std::uint32_t value);
 
  private:
-  // The value is in the upper half, and a part of the hash in the lower half; 0: empty.
+  // The upper half is the value, and the lower half a part of the hash. A place with 0 is empty.
   using Place = std::atomic<std::uint64_t>;
   struct alignas(kPlacesOfASet * sizeof(Place)) Set {
     std::array<Place, kPlacesOfASet> places{};

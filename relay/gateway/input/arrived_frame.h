@@ -1,4 +1,4 @@
-// Reads a frame of a burst for the inputs, before they handle it.
+// Parses and prefetches the frames of a burst, before LanInput or WanInput handles them.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace satrelay::gateway {
 
-// The most frames that are handled together.
+// The largest number of frames that one handle_burst() handles.
 inline constexpr std::size_t kBurstFrames = 32;
 
 // Parses the frame into `room`, unless the caller has already parsed it.

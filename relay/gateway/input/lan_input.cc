@@ -45,9 +45,9 @@ bool LanInput::stays_on_lan(const Frame& frame, Instant now) const {
   return frame.kind == FrameKind::kNotIp || !parts_.claims.is_behind_a_peer(frame.ip.destination);
 }
 
-// First parses all frames, and prefetches the lines of the flow table that they need. Then looks up
-// the flows, and prefetches their memory. Then handles each frame in order, but consecutive
-// segments of one flow together.
+// Makes three passes over the burst. The first pass parses all frames, and prefetches the lines of
+// the flow table that they need. The second looks up the flows, and prefetches their memory. The
+// third handles the frames in order, and handles consecutive segments of one flow together.
 void LanInput::handle_burst(std::span<const Arrived> frames, std::span<Handled> handled,
                             Instant now) {
   parts_.counters.add(Counter::kLanFramesIn, frames.size());
@@ -86,8 +86,8 @@ void LanInput::handle_burst(std::span<const Arrived> frames, std::span<Handled> 
   }
 }
 
-// A train ends before a SYN, which may replace the flow, and before an RST, since the flow must be
-// advanced first.
+// A train is a run of segments of one flow that are handled together. It ends before a SYN, since a
+// SYN may replace the flow, and before an RST, since the flow must first be advanced.
 std::size_t LanInput::handle_train(std::size_t begin, std::size_t end, Instant now) {
   auto& [looks, seen, segments, train] = *burst_;
   const std::uint32_t slot = segments[begin].slot;
@@ -175,8 +175,8 @@ Verdict LanInput::handle(const Frame& frame, const Segment& segment, ConstBytes 
 }
 
 // A fragment that may be TCP is kept until its datagram is complete. Only the whole datagram shows
-// its flow, the ports for the rules, its sender and its checksum, which no network card has
-// checked.
+// the flow, the ports for the rules, the sender and the checksum. No network card has checked that
+// checksum.
 Verdict LanInput::handle_fragment(const Frame& frame, ConstBytes bytes, Instant now) {
   if (!Reassembly::may_be_tcp(frame)) {
     return bridging_.treat(Counter::kBridgedFragment, frame, PortId::kLan, bytes, now);
@@ -241,7 +241,8 @@ Verdict LanInput::handle_tcp(const Frame& frame, const Segment& seen_segment, Co
   const bool stays = stays_on_lan(frame, now);
   // For a relayed flow this is not needed, since the flow itself follows its host's MAC.
   if (!stays) parts_.flows.hosts().hear(parts_.lan.learn_from_lan(frame, now));
-  // If one host of an orphaned flow has moved here, both hosts of the flow are on this LAN.
+  // Check for orphaned flows before `stays`: if one host of such a flow has moved here, both hosts
+  // are on this LAN, and their segments stay on it.
   if (parts_.orphans.size() > 0) {
     if (!passes_checksum(frame)) return Verdict::kDrop;
     if (parts_.orphans.handle_segment(key, frame.ethernet, tcp->header)) return Verdict::kDrop;

@@ -44,7 +44,7 @@ class LanInput {
 
   // Handles at most kBurstFrames frames.
   void handle_burst(std::span<const Arrived> frames, std::span<Handled> handled, Instant now);
-  // Learns from a frame that another worker handles what handle_burst() would learn from it.
+  // Learns where hosts are, as handle_burst() does, from a frame that another worker handles.
   void overhear(const Frame& frame, Instant now);
   // The latest connections that were bridged instead of relayed.
   const BridgedConnections& bridged() const { return bridged_; }
@@ -57,12 +57,13 @@ class LanInput {
     std::uint64_t hash = 0;
     // The slot in which its flow was found.
     std::uint32_t slot = kNoSlot;
-    // FlowStore::changes() when the flow was found.
+    // FlowStore::changes() when the flow was looked up.
     std::uint64_t changes = ~std::uint64_t{0};
   };
   struct Burst {
     std::array<Frame, kBurstFrames> looks;
-    std::array<Frame*, kBurstFrames> frames;  // in `looks`, or where the caller has parsed it
+    // in `looks`, or in the caller's memory if it was already parsed
+    std::array<Frame*, kBurstFrames> frames;
     std::array<Segment, kBurstFrames> segments;
     std::array<tcp::Segment, kBurstFrames> train;  // segments that are handled together
   };
@@ -77,9 +78,9 @@ class LanInput {
     segment.slot = flows.find(segment.key, segment.hash);
     segment.changes = flows.changes();
   }
-  // Passes the segment at `begin` to its flow, together with all segments that directly follow it
-  // in the burst in similar frames. Returns the number of segments; 0 if the first segment must be
-  // handled alone.
+  // Passes the segment at `begin` to its flow, together with the segments of the flow that directly
+  // follow it in the burst, as far as their headers are similar. Returns the number of segments; 0
+  // if the first segment must be handled alone.
   std::size_t handle_train(std::size_t begin, std::size_t end, Instant now);
   void pass_to_flow(std::uint32_t slot, const Frame& frame, std::span<const tcp::Segment> segments,
                     Instant now);
@@ -99,10 +100,10 @@ class LanInput {
   // peer. Gateways use their addresses on the WAN only. So such a frame from the LAN is forged, or
   // has returned on another path.
   bool speaks_for_gateway(const Frame& frame) const;
-  // Whether a host of the LAN answers a question of this gateway.
+  // Whether the frame answers a question that this gateway has asked a host of the LAN.
   bool answers_gateway(const Frame& frame) const;
-  // Whether the frame is for a host of this LAN. A switch that does not know where that host is has
-  // sent the frame to all its ports.
+  // Whether the frame is for another host of this LAN. It arrives here only because a switch did
+  // not know the port of that host, and has flooded the frame.
   bool stays_on_lan(const Frame& frame, Instant now) const;
   bool passes_checksum(const Frame& frame) const {
     return gateway::passes_checksum(frame, parts_.counters);

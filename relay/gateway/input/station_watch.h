@@ -31,7 +31,7 @@ class StationWatch {
   FilteringDatabase& stations_;
   const WanNode& wan_;
   Counters& counters_;
-  std::array<StationListener, 2> listeners_;  // by side
+  std::array<StationListener, 2> listeners_;  // indexed by Side
 };
 
 }  // namespace satrelay::gateway

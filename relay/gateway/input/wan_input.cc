@@ -44,7 +44,8 @@ Verdict WanInput::handle(const Frame& frame, ConstBytes bytes, Instant now) {
       if (concerns_relayed(frame)) return bridging_.drop(Counter::kDroppedIcmpForRelayed);
       break;
     case FrameKind::kFragment:
-      // Without the first fragment no host can reassemble the other fragments.
+      // Drop the first fragment, which shows the ports: without it no host can reassemble the
+      // others.
       if (concerns_relayed(frame)) {
         return bridging_.drop(Counter::kDroppedFragmentOfRelayed);
       }

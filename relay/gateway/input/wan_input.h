@@ -31,9 +31,9 @@ class WanInput {
 
   // Handles at most kBurstFrames frames.
   void handle_burst(std::span<const Arrived> frames, std::span<Handled> handled, Instant now);
-  // Learns from a frame that another worker handles what handle_burst() would learn from it.
+  // Learns addresses, as handle_burst() does, from a frame that another worker handles.
   void overhear(const Frame& frame, Instant now);
-  // Sets the delay and the losses of the port, as they were before the next frames arrived.
+  // Sets the delay and the losses of the port that apply to the next frames.
   void set_reception(const stp::Reception& reception) { reception_ = reception; }
 
  private:

@@ -1,5 +1,5 @@
-// Work that consecutive frames of one flow, or of one lane, have in common. settle() does it after
-// the last of these frames, before anything else happens.
+// Work that is done only once for consecutive frames of one flow, or of one lane. settle() does it
+// after the last of these frames, before anything else happens.
 #pragma once
 
 #include <cstddef>
@@ -19,12 +19,13 @@ class DeferredWork {
  public:
   DeferredWork(GatewayParts& parts, SessionEvents& events) : parts_(parts), events_(events) {}
 
-  // The port on which the last frames arrived. Frames from the other port begin a new call.
+  // The port on which the last frames arrived. Frames from the other port count as a new call, even
+  // at the same time.
   PortId port() const { return port_; }
   void begin(PortId port) { port_ = port; }
 
   bool is_empty() const { return flow_ == kNoSlot && packets_ == 0; }
-  // The flow that has had segments and must be advanced; kNoSlot: none.
+  // The flow that has received segments and must be advanced; kNoSlot if there is none.
   std::uint32_t flow() const { return flow_; }
   void note_segments(std::uint32_t flow) { flow_ = flow; }
   // The lane on which the last packets arrived.
@@ -42,7 +43,7 @@ class DeferredWork {
     events_.take(lane_, std::exchange(packets_, 0), now);
     parts_.flows.go_on(now);
   }
-  // Settles the work unless the next frame is a segment of `flow`.
+  // Call this before a segment of `flow`. Settles the work unless it is for the same flow.
   void settle_unless(std::uint32_t flow, Instant now) {
     if (flow_ != flow) settle(now);
   }

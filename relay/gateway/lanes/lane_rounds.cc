@@ -6,9 +6,9 @@
 
 namespace satrelay::gateway {
 
-// In one call all sessions together settle as many objects as a single session may. Once they have
-// visited a quarter of that, the next session must wait, and is the first in the next call. After
-// an outage each of hundreds of sessions may have thousands of lost packets.
+// All sessions together settle at most kSettledAtOnce objects in one call, since after an outage
+// each of hundreds of sessions may have thousands of lost packets. Once a quarter of that limit is
+// used, the next session waits, and the next call begins with it.
 void LaneRounds::run(Instant now) {
   constexpr std::uint64_t kOthersMayFollow = stp::Session::kSettledAtOnce / 4;
   std::uint64_t visited = 0;
@@ -56,7 +56,7 @@ void LaneRounds::work_off_repairs(Instant now) {
   });
 }
 
-// When the flows must be told that the peer has become silent, or is no longer silent.
+// Returns when the flows must be informed that the peer has become silent, or is no longer silent.
 Instant LaneRounds::silence_due(const Lane& lane, Instant now) const {
   const Instant since = lane.silent_since();
   if (since == lane.silence) return Instant::never();

@@ -25,20 +25,20 @@ class LaneRounds {
   void end_timeout() { timeout_spent_budget_ = parts_.budget.is_spent(); }
   // Whether repairs come before flows in this call.
   bool repairs_are_first() const { return repairs_first_; }
-  // Visits the sessions with waiting repairs, one after the other. It begins behind the session
-  // that has spent the last budget.
+  // Visits the sessions with waiting repairs, one after the other. Begins after the session that
+  // spent the last budget.
   void work_off_repairs(Instant now);
   // Runs the timers of the lanes that are awake.
   void run(Instant now);
 
-  // When the lane must be run again. `now`: the time of the last call.
+  // Returns when the lane must be run again. `now` is the time of the last call.
   Instant next_timeout_of(LaneId id, Instant now) const;
   // Lets lanes without flows rest until a packet on the lane, an operator's command or the lane's
   // own timer wakes them. The lane of a peer that cannot be reached stays awake, since no event
   // says when the peer can be reached.
   void let_rest(Instant now);
-  // The same, but only if few lanes are awake. If a lane is awake only because it has just sent its
-  // HELLO, it would keep the only sending lane from sending many packets at once.
+  // Calls let_rest() if few lanes are awake, but more than one. A single lane may send many packets
+  // at once, which an idle lane would prevent, for example a lane that has just sent its HELLO.
   void let_few_rest(Instant now);
 
  private:
@@ -48,9 +48,9 @@ class LaneRounds {
 
   GatewayParts& parts_;
   SessionEvents& events_;
-  // The next call advances the repairs of this session first.
+  // The session with which the next work_off_repairs() begins.
   LaneId first_with_repairs_;
-  // The session that the next timeout runs first.
+  // The session with which the next run() begins.
   LaneId first_lane_;
   // Whether the last timeout spent the whole budget.
   bool timeout_spent_budget_ = false;

@@ -1,4 +1,5 @@
-// Shows the packets of all sessions to an observer, with the headers of the WAN in front of them.
+// Shows the packets of all sessions to an observer, unencrypted and behind the headers of a WAN
+// frame.
 #pragma once
 
 #include <memory>
@@ -16,14 +17,14 @@ class PlainPackets {
   PlainPackets(const PlainPackets&) = delete;
   PlainPackets& operator=(const PlainPackets&) = delete;
 
-  // Sets the observer; nullptr: none.
+  // Sets the observer, or removes it if `observer` is nullptr.
   void observe(PlainObserver* observer);
 
  private:
   class OfLane;
 
   GatewayParts& parts_;
-  // One for each lane, while there is an observer.
+  // One entry for each lane; empty if there is no observer.
   std::vector<std::unique_ptr<OfLane>> lanes_;
 };
 

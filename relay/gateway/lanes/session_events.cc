@@ -8,7 +8,8 @@
 namespace satrelay::gateway {
 
 bool SessionEvents::take(LaneId id, std::size_t packets, Instant now) {
-  // One packet may cause events of very many streams, and many packets may have arrived.
+  // Limit the events of one call: a packet may cause events of very many streams, and many packets
+  // may have arrived.
   constexpr std::size_t kEventsPerPacket = 64;
   constexpr std::size_t kEventsPerCall = 512;
   const std::size_t most = std::min(kEventsPerPacket * packets, kEventsPerCall);

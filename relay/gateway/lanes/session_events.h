@@ -15,7 +15,8 @@ class SessionEvents {
  public:
   explicit SessionEvents(GatewayParts& parts) : parts_(parts) {}
 
-  // Handles events: at most as many as `packets` packets may cause. Returns whether there were any.
+  // Handles waiting events, up to a limit that grows with the number of `packets` that have
+  // arrived. Returns whether there were any.
   bool take(LaneId id, std::size_t packets, Instant now);
   bool take(LaneId id, Instant now) { return take(id, 1, now); }
 

@@ -11,7 +11,7 @@ namespace {
 using Flags = wire::TcpFlags;
 using Decision = AdmissionControl::Decision;
 
-// If fewer slots are free, one is reserved for each cookie that may be returned.
+// If fewer slots than this are free, one of them is reserved for each cookie that may be returned.
 constexpr std::size_t kAmplePlaces = 4096;
 
 // How often the far gateway is asked about a device to which connections are bridged.
@@ -44,8 +44,8 @@ Decision AdmissionControl::decide(const Segment& segment, ActiveRule& rule,
   const FlowKey& key = segment.key;
   const wire::TcpHeader& header = segment.header;
   const bool is_syn = header.opens_connection();
-  // After such a segment the host does not wait for its server to send first: the host repeats the
-  // segment, or ends the connection.
+  // After a segment with data, SYN, FIN or RST, the host does not wait for its server to send
+  // first: the host repeats the segment, or ends the connection.
   const bool repeats =
       segment.payload > 0 || (header.flags & (Flags::kSyn | Flags::kFin | Flags::kRst)) != 0;
   if (repeats) unplaced_acks_.forget(key);
@@ -108,7 +108,8 @@ Decision AdmissionControl::decide(const Segment& segment, ActiveRule& rule,
     under_way_.remove(lanes_[*lane]->address.peer, key.local, now);
   }
   if (!reason) return {.kind = Decision::Kind::kRelay, .recovered = recovered};
-  // The host has a complete handshake. There may be room, or a live peer, when it sends again.
+  // The host has a complete handshake, so the segment must not be bridged. When the host sends
+  // again, there may be room, or the peer may be alive.
   if (recovered && (is_want_of_room(*reason) || reason == Counter::kBridgedPeerDown)) {
     if (!repeats) unplaced_acks_.add(key, segment.frame.ethernet.reversed(), header, now);
     records_.dropped_acks.remember(key, header.acknowledgment, now);
@@ -181,9 +182,9 @@ std::optional<Counter> AdmissionControl::objection(const FlowKey& key, const con
   if (lanes_[*lane]->control_messages.peer_admission() != Admission::kOpen) {
     return Counter::kBridgedPeerBypass;
   }
-  // If the SYN were relayed, the peer would treat it as a SYN of that host, and the answers would
-  // return to the sender of the SYN, possibly a forger. If it is bridged, the answers are sent to
-  // the owner of the address.
+  // The source address may belong to a host behind a peer. If such a SYN were relayed, the far
+  // gateway would treat it as a SYN of that host, and the answers would return to the sender,
+  // possibly a forger. If it is bridged, the answers go to the owner of the address.
   if (claims_.is_behind_a_peer(key.local)) return Counter::kBridgedForeignSource;
   if (!is_accepted(key.local, *lane)) return Counter::kBridgedUnacceptedSource;
   if (may_be_between(key, *lane) &&
@@ -193,8 +194,8 @@ std::optional<Counter> AdmissionControl::objection(const FlowKey& key, const con
   return std::nullopt;
 }
 
-// The shortest round trip of all lanes to the peer counts, since a single lane may have begun while
-// the link had a queue.
+// A lane that began while the link had a queue has measured too long a round trip, so the shortest
+// round trip of all lanes to the peer counts.
 std::optional<Duration> AdmissionControl::shortest_path(LaneId lane) const {
   std::optional<Duration> shortest;
   for (const LaneId id : lanes_[lane]->peer.lanes) {
@@ -223,7 +224,8 @@ bool AdmissionControl::begin_trial(const Segment& syn, LaneId lane, Instant now)
     refute(address, now);
     return false;
   }
-  // The peer's answer comes too late for this SYN, but in time for the connection.
+  // The peer's answer to ask() comes too late to decide about this SYN, but in time to end its
+  // connection (refute()).
   const bool is_begun =
       ask(address, lane, now) &&
       trials_.begin(
@@ -284,7 +286,7 @@ bool AdmissionControl::end_overdue_trial(const Segment& syn, Instant now) {
       return false;
     }
     // If the SYN was reset, its answer was withdrawn as late, although the link's queue may have
-    // delayed it. The answer to this repetition would be withdrawn too.
+    // delayed the SYN. If this repetition were bridged, its answer would be withdrawn as well.
     const bool is_late = tried->is_late(now) && !tried->has_waited;
     if (!is_late && !tried->is_reset) return false;
   }
@@ -333,8 +335,8 @@ bool AdmissionControl::takes_back(const FlowKey& key, const wire::EthernetHeader
   return true;
 }
 
-// If an answer arrived in time, it was from a forger. The hosts with such connections are reset
-// when they send again.
+// An answer that arrived in time was from a forger. The host of that connection is reset when it
+// sends again.
 void AdmissionControl::refute(const LanAddress& address, Instant now) {
   if (SynTrials::Trial* const trial = trials_.trial_of(address)) {
     trial->sign = SynTrials::Sign::kVoid;

@@ -43,7 +43,7 @@ class AdmissionControl : private DesyncDetector::SessionPeers {
     const FlowKey& key;
     const Frame& frame;
     const wire::TcpHeader& header;
-    std::size_t payload = 0;  // bytes
+    std::size_t payload = 0;  // size in bytes
   };
   struct Decision {
     enum class Kind : std::uint8_t {
@@ -54,8 +54,8 @@ class AdmissionControl : private DesyncDetector::SessionPeers {
     };
     Kind kind = Kind::kDrop;
     Counter reason{};
-    // kRelay: the SYN, reconstructed from the cookie that the segment returns; nullopt: the segment
-    // is the SYN.
+    // For kRelay: if the segment returns a cookie, the SYN reconstructed from the cookie. nullopt
+    // if the segment is itself the SYN.
     std::optional<wire::TcpHeader> recovered = {};
   };
 
@@ -66,36 +66,36 @@ class AdmissionControl : private DesyncDetector::SessionPeers {
   AdmissionControl(const AdmissionControl&) = delete;
   AdmissionControl& operator=(const AdmissionControl&) = delete;
 
-  // `rule` is the rule of the segment, and does not forbid it. `lane` is the lane of the
-  // connection, to the peer of its far host. Counts the connection for the rule, and remembers the
-  // decision.
+  // `rule` is the rule that matches the segment. bars() must be false for it. `lane` is the lane
+  // that would carry the connection to its far host; nullopt if no peer has that host. Counts the
+  // connection for the rule, and remembers the decision.
   Decision decide(const Segment& segment, ActiveRule& rule, std::optional<LaneId> lane,
                   const FlowCapacity& room, Instant now);
-  // Returns why no connection between these hosts, on any ports, is relayed under the rule; nullopt
-  // if connections may be relayed.
+  // Returns why the gateway would not relay any connection between these two hosts under the rule,
+  // whatever the ports; nullopt if it may relay connections.
   std::optional<Counter> objection(const FlowKey& key, const config::Rule& rule,
                                    std::optional<LaneId> lane, Instant now) const;
-  // `config`: the settings of the endpoint that the connection would have. `lane`: the lane to its
-  // far host.
+  // Queues a SYN-ACK with a cookie. `config` has the settings that the connection's endpoint would
+  // have. `lane` leads to the far host.
   void answer_by_cookie(const Segment& syn, const wire::EthernetHeader& to_host,
                         const tcp::Config& config, LaneId lane, Instant now);
-  // A SYN was bridged for `reason`, or `waits` for the link. Its answer may show whether its server
-  // is between the gateways.
+  // Call this after bridging a SYN for `reason`. `waits` means that the SYN is queued for the link.
+  // The answer to the SYN may show whether its server is between the gateways.
   void note_bridged(const Segment& syn, Counter reason, LaneId lane, bool waits, Instant now);
-  // The shortest round trip to the lane's peer; nullopt: not known yet.
+  // The shortest round trip to the lane's peer; nullopt if it is not known yet.
   std::optional<Duration> shortest_path(LaneId lane) const;
   // Checks a segment from the WAN that belongs to no flow. Call this before look_from_wan().
   // `segment` begins with the TCP header. Returns true if the segment answers a SYN that is
   // withdrawn, so that it must not reach its host.
   bool takes_back(const FlowKey& key, const wire::EthernetHeader& ethernet, ConstBytes segment,
                   Instant now);
-  // The peer reports that its LAN has the address.
+  // Call this when the peer reports that its LAN has the address.
   void refute(const LanAddress& address, Instant now);
-  // Notes a segment from the WAN that belongs to no flow. `segment` begins with the TCP header.
-  // `key`: as seen from the LAN.
+  // Notes a segment from the WAN that belongs to no flow. `segment` begins with the TCP header. In
+  // `key`, the local host is the host on the LAN.
   void look_from_wan(const FlowKey& key, const wire::EthernetHeader& ethernet, ConstBytes segment,
                      Instant now);
-  // Handles a peer's evidence about its host. `lane`: the lane of the connection.
+  // Handles a peer's evidence about a host on the peer's LAN. `lane`: the lane of the connection.
   void handle_evidence(LaneId lane, const HostEvidence& evidence, Instant now);
   void handle_timeout(Instant now) {
     desync_detector_.handle_timeout(now);
@@ -108,8 +108,9 @@ class AdmissionControl : private DesyncDetector::SessionPeers {
   Admission admission() const { return admission_; }
   void set_admission(Admission admission) { admission_ = admission; }
 
-  // Write the next frame; 0 if there is none. A cookie is a SYN-ACK for the LAN. The other frames
-  // are RSTs, and ACKs that ask a host for its sequence numbers.
+  // Each function writes the next frame, and returns its size, or 0 if there is none. A cookie is a
+  // SYN-ACK for the LAN. The other frames are RSTs, and ACKs that ask a host for its sequence
+  // numbers.
   std::size_t poll_cookie(MutableBytes out) { return cookies_.poll_frame(out); }
   std::size_t poll_reset(PortId port, MutableBytes out);
   // Whether a refusal waits for the port. The resets of DesyncDetector and UnplacedAcks do not
@@ -121,7 +122,7 @@ class AdmissionControl : private DesyncDetector::SessionPeers {
   bool is_alive(LaneId lane) const override;
   bool understands_evidence(LaneId lane) const override;
   bool tell(LaneId lane, const HostEvidence& evidence, Instant now) override;
-  // Returns why the segment does not open a connection that may be relayed. `opening`: the
+  // Returns why the segment does not open a connection that may be relayed. `opening` is the
   // connection's SYN: the segment itself, or the SYN that was reconstructed from its cookie.
   std::optional<Counter> reason_to_bridge(const Segment& segment, const wire::TcpHeader& opening,
                                           const config::Rule& rule, std::optional<LaneId> lane,
@@ -129,11 +130,12 @@ class AdmissionControl : private DesyncDetector::SessionPeers {
   // Whether the peer accepts connections of this host, as far as this gateway knows. If the peer
   // does not, it would reset the connection after the client has seen a complete handshake.
   bool is_accepted(const IpAddress& host, LaneId lane) const;
-  // Whether the server may be a device between the gateways, and the peer can be asked about it. No
-  // peer may have a prefix of its own for the server's address, only a prefix for everything.
+  // Whether the server may be a device between the gateways, and the peer can be asked about it.
+  // The only prefix of a peer that contains the server's address must be a prefix for everything
+  // (length 0).
   bool may_be_between(const FlowKey& key, LaneId lane) const;
   // Puts a SYN on trial, to find out whether its server is between the gateways. Returns true if
-  // the caller must bridge the SYN; false: there is no trial.
+  // the caller must bridge the SYN, and false if no trial was begun.
   bool begin_trial(const Segment& syn, LaneId lane, Instant now);
   void follow_confirmed(const Segment& syn, const LanAddress& address, LaneId lane, bool waits,
                         Instant now);

@@ -6,7 +6,8 @@
 
 namespace satrelay::gateway {
 
-// The address belongs to a peer only by a prefix for everything (a prefix of no bits).
+// Whether the only prefix of a peer that contains the address is a prefix for everything (length
+// 0).
 bool BetweenListener::may_be_between(const IpAddress& address) const {
   return policy_.peer_for(address) && !claims_.is_behind_a_peer(address);
 }

@@ -24,8 +24,8 @@ class BridgedConnections {
     FlowKey key;  // the client is the local host
     Counter reason{};
     RulePtr rule;
-    Instant at;              // when its latest SYN arrived
-    std::uint32_t syns = 0;  // number of consecutive SYNs
+    Instant at;              // when the latest of these SYNs arrived
+    std::uint32_t syns = 0;  // consecutive SYNs with this key and reason
   };
 
   void note(const FlowKey& key, Counter reason, const RulePtr& rule, Instant now) {

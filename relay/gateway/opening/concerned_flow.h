@@ -10,8 +10,8 @@
 namespace satrelay::gateway {
 
 // For an ICMP error, returns the connection of the quoted packet; for any other frame, the TCP
-// connection with the frame's ports. `port`: the port on which the frame arrived. The key is as
-// seen from the LAN. nullopt: the frame shows no TCP connection.
+// connection with the frame's ports. `port`: the port on which the frame arrived. In the key, the
+// local host is the host on the LAN. Returns nullopt if the frame shows no TCP connection.
 std::optional<FlowKey> concerned_flow(PortId port, const Frame& frame);
 
 }  // namespace satrelay::gateway

@@ -35,16 +35,16 @@ struct ConnectionRecords {
   // ACKs that returned a cookie and were dropped, with their acknowledgment numbers. The following
   // segments of the connection are dropped too, until the host repeats the ACK.
   RecentConnections dropped_acks;
-  // Flows that were established and have ended. The number is always 0.
+  // Flows that were established and have ended, recorded with the number 0.
   RecentConnections ended;
-  // Connections that the far host already has without the gateways, as the far gateway reports. The
-  // number is always 0.
+  // Connections that the far host already has without the gateways, as the far gateway reports.
+  // They are recorded with the number 0.
   RecentConnections refused_in_use;
   // Connections that this gateway itself has seen in use on both of its ports.
   ConnectionsInUse in_use;
   // SYNs of this gateway towards a host behind a peer, with their sequence numbers. A router of the
-  // LAN may send such a SYN back, so the key is as if the SYN came from the LAN. The key is
-  // untagged(), since the router may choose another VLAN.
+  // LAN may send such a SYN back to the gateway, so the SYN is recorded under the key that it has
+  // when it arrives from the LAN. The key is untagged(), since the router may choose another VLAN.
   RecentConnections own_syns;
   // Pairs of hosts that use different VLANs in their two directions.
   SplitVlans split_vlans;

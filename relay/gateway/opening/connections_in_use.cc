@@ -50,7 +50,7 @@ ConnectionsInUse::Entry* ConnectionsInUse::place_for(std::uint64_t hash, State e
     const State state = is_valid(entry, now) ? entry.state : State::kFree;
     return std::pair(state, later(entry.host_spoke, entry.far_spoke));
   };
-  // An earlier entry, which has expired.
+  // The connection's own entry, if it has expired.
   const auto same = std::ranges::find(set, hash, &Entry::hash);
   Entry& place = same != set.end() ? *same : *std::ranges::min_element(set, {}, rank);
   if (rank(place).first > evidence) return nullptr;
@@ -85,8 +85,7 @@ void ConnectionsInUse::look_from_lan(const FlowKey& flow, const SegmentNumbers& 
   Entry* const entry = place_for(hash, State::kHostSpoke, now);
   if (entry == nullptr || entry->state == State::kOver) return;
   if (entry->state == State::kInUse) {
-    // The segment may come from a forger in the host's name, which does not know the sequence
-    // numbers.
+    // A forger that sends in the host's name does not know the sequence numbers.
     if (!is_within_reach(segment.acknowledgment, entry->expected)) return;
   } else {
     const bool fits =

@@ -1,12 +1,12 @@
-// Bridged connections that both hosts have, as far as their segments show. A SYN from the LAN for
-// such a connection is forged, or late. If the gateway relayed the SYN, it would answer the SYN,
-// and the new flow would replace the connection.
+// Bridged connections that are established at both hosts, as far as the bridged segments show. A
+// SYN from the LAN for such a connection is forged, or a late duplicate. If the gateway relayed the
+// SYN, it would answer the SYN, and the new flow would replace the connection.
 //
 // Any station can forge a segment on the WAN. So a connection counts as in use only if the two
 // ports agree: the host of the LAN has acknowledged a number within kSequenceReach of the numbers
-// that arrived from the WAN. An RST or a SYN of the host is not such an acknowledgment. The entry
-// also ends only by the host's own acknowledgment: the far host's FIN or RST ends the connection
-// once the host has acknowledged exactly its number.
+// that arrived from the WAN. An RST or a SYN of the host is not such an acknowledgment. The host of
+// the LAN must also confirm the end: a FIN or RST of the far host counts only once the host's
+// acknowledgment number matches it exactly. After a FIN, the host must also have sent a FIN or RST.
 //
 // The table has a fixed size, with eight entries for each hash. An entry never replaces an entry
 // with more evidence.
@@ -29,7 +29,7 @@ class ConnectionsInUse {
   // A connection is in use if both hosts have sent something within `memory`.
   ConnectionsInUse(HashKey key, Duration memory, std::size_t connections);
 
-  // Call these for each segment that is bridged. `flow`: as seen from the LAN.
+  // Call these for each segment that is bridged. In `flow`, the local host is the host on the LAN.
   void look_from_lan(const FlowKey& flow, const SegmentNumbers& segment, Instant now);
   void look_from_wan(const FlowKey& flow, const SegmentNumbers& segment, Instant now);
   bool has(const FlowKey& flow, Instant now) const;
@@ -63,8 +63,8 @@ class ConnectionsInUse {
   bool is_valid(const Entry& entry, Instant now) const;
   const Entry* find(std::uint64_t hash, Instant now) const;
   Entry* find(std::uint64_t hash, Instant now);
-  // Returns the flow's entry. If there is none, a new entry replaces an entry with at most
-  // `evidence`; nullptr if there is no such entry either.
+  // Returns the flow's entry. If there is none, replaces an entry that has at most `evidence` by a
+  // new one. Returns nullptr if all entries of the set have more evidence.
   Entry* place_for(std::uint64_t hash, State evidence, Instant now);
   void look_for_end(Entry& entry, Instant now);
   // Whether the table has no valid entry.

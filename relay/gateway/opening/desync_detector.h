@@ -16,8 +16,8 @@
 // The question is an ACK outside of the window. A host answers it with its numbers (RFC 9293
 // section 3.10.7.4). The question is sent to the MAC to which frames of the connection are bridged,
 // since a forger on the LAN would use another MAC. For a second all segments from the LAN in the
-// host's name must agree, and must come from that MAC. Since the real host answers, its segments
-// contradict a forger's.
+// host's name must agree, and must come from that MAC. If a forger sends, the real host also
+// answers, and its segments contradict the forger.
 //
 // The table has a fixed size and is direct-mapped: a later connection replaces an earlier
 // connection. The gateway examines few connections at the same time. If there is no room to examine
@@ -60,7 +60,8 @@ class DesyncDetector {
   static constexpr Duration kListening = Duration::seconds(1);
   static constexpr Duration kPatience = Duration::seconds(10);
   static constexpr Duration kQuiet = Duration::seconds(30);
-  // The most cases that hosts of this LAN have caused, and the most that peers have caused.
+  // The largest numbers of open cases. Hosts of this LAN cause at most kMostOwn cases, one host at
+  // most kMostOfOneHost. Peers cause at most kMostTold cases, one peer at most kMostToldByOne.
   static constexpr std::size_t kMostOwn = 32, kMostOfOneHost = 4;
   static constexpr std::size_t kMostTold = 32, kMostToldByOne = 4;
 
@@ -73,7 +74,7 @@ class DesyncDetector {
                      const SegmentNumbers& segment, std::optional<LaneId> lane, Instant now);
   void look_from_wan(const FlowKey& key, const wire::EthernetHeader& ethernet,
                      const SegmentNumbers& segment);
-  // The peer of a lane, which may send evidence about its host.
+  // A lane and its peer, which may send evidence about a host on the peer's LAN.
   struct SessionPeer {
     LaneId lane;
     FarGatewayId peer;
@@ -81,7 +82,7 @@ class DesyncDetector {
   void hear(const SessionPeer& session_peer, const HostEvidence& evidence, Instant now);
   void handle_timeout(Instant now);
 
-  // Writes the next question or RST for a host of the LAN; 0 if there is none.
+  // Writes the next question or RST for a host of the LAN. Returns its size, or 0 if there is none.
   std::size_t poll_frame(MutableBytes out) { return waiting_.poll_frame(out); }
   Instant next_timeout() const;
 
@@ -97,7 +98,8 @@ class DesyncDetector {
     std::optional<wire::EthernetHeader> to_host;  // header of the last frame bridged to the host
     Word word;                                    // numbers of the host's latest segment
     std::uint32_t data_sequence = 0;              // sequence number of its latest segment with data
-    std::uint8_t times_sent = 0;  // how often that data was sent since an ACK near it arrived
+    // how often the host has sent that data since an ACK near it arrived
+    std::uint8_t times_sent = 0;
   };
   // A connection that the gateway examines.
   struct Case {
@@ -106,7 +108,7 @@ class DesyncDetector {
     wire::EthernetHeader to_host;
     SessionPeer session_peer;
     bool by_peer = false;
-    Word word;                  // numbers of the host's latest segment; earlier segments agreed
+    Word word;  // numbers of the host's latest segment, with which all earlier ones agree
     bool has_answered = false;  // the host has answered since it was asked
     bool is_told = false;
     std::optional<Word> theirs;

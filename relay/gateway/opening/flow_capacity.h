@@ -32,7 +32,7 @@ class FlowCapacity {
     std::uint64_t of_host = 0;
   };
   virtual Places places(LaneId lane, const IpAddress& host) const = 0;
-  // How the SYN of a flow with this key towards the peer is answered, under the rule.
+  // How the gateway answers the SYN of a flow with this key to the lane's peer, under the rule.
   virtual Handshake handshake(const config::Rule& rule, const FlowKey& key, LaneId lane,
                               Instant now) const = 0;
 };

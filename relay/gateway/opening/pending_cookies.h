@@ -1,7 +1,8 @@
-// Counts the SYN cookies that may be returned at any moment, by an ACK that needs a slot for its
-// flow. These are the cookies of the last one or two seconds: of all hosts, towards each peer, and
-// of each host. The number of counts is fixed. Hosts with the same hash are counted together, and
-// so are some peers, so a count may be too large.
+// Counts the SYN cookies that were sent but not yet returned: an ACK may return each of them at any
+// moment, and then needs a slot for its flow. Only cookies of the last one or two seconds count.
+// There is a count for all hosts together, and counts by peer and by host. The number of counts is
+// fixed. Hosts with the same hash are counted together, and so are some peers, so a count may be
+// too large.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +26,7 @@ class PendingCookies {
     peers_[peer.index() % kCounts].add(1, kRecent, now);
     of(host).add(1, kRecent, now);
   }
-  // A cookie was returned.
+  // Call this when a cookie was returned.
   void remove(FarGatewayId peer, const IpAddress& host, Instant now) {
     all_.take(1, kRecent, now);
     peers_[peer.index() % kCounts].take(1, kRecent, now);

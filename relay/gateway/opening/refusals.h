@@ -1,5 +1,5 @@
-// Answers each segment of a host that matches a rule with `action: reset` by a RST, as if no
-// program listened at the destination (RFC 9293 section 3.10.7.1).
+// Answers each segment that matches a rule with `action: reset` by a RST, as if no program listened
+// at the destination (RFC 9293 section 3.10.7.1).
 #pragma once
 
 #include <array>
@@ -18,8 +18,8 @@ namespace satrelay::gateway {
 
 class Refusals {
  public:
-  // Whether refuse() would answer. It does not answer an RST or a multicast, and answers no more
-  // than a burst at once.
+  // Whether refuse() would answer. It does not answer an RST or a multicast, and nothing while
+  // kMostWaiting RSTs wait for the port.
   bool answers(PortId port, const Frame& frame, const wire::TcpHeader& segment) const;
   // `frame` contains `segment`, with `payload` bytes behind the header, and arrived on `port`.
   void refuse(PortId port, const Frame& frame, const wire::TcpHeader& segment, std::size_t payload);
@@ -31,7 +31,7 @@ class Refusals {
     return waiting_[index(port)].poll_frame(out);
   }
   bool empty(PortId port) const { return waiting_[index(port)].empty(); }
-  // Only for RSTs to the LAN, since RSTs to the WAN wait for the link.
+  // RSTs to the WAN do not count, since they wait for the link.
   Instant next_timeout() const { return empty(PortId::kLan) ? Instant::never() : Instant(); }
 
  private:

@@ -1,5 +1,5 @@
-// The sequence and acknowledgment numbers of a segment that belongs to no flow, and how far two
-// numbers may be apart.
+// The sequence and acknowledgment numbers of a segment that belongs to no flow, and a test whether
+// two numbers are close enough to belong to the same connection.
 #pragma once
 
 #include <algorithm>

@@ -2,10 +2,11 @@
 // VLAN and are answered in another, or without a tag. A gateway cannot distinguish such a
 // connection from connections of two networks with the same addresses, so it does not relay such
 // connections. It bridges the pairs of hosts for which different VLANs were found. If they were
-// found for three servers, it bridges all connections of that VLAN to that peer.
+// found for three servers of one peer, it bridges all connections that hosts open in the same VLAN
+// to that peer.
 //
-// A pair is removed five minutes after the last answer in another VLAN, and so is a VLAN. The
-// number of both is limited.
+// Pairs and VLANs are removed five minutes after the last answer in another VLAN. The number of
+// both is limited.
 #pragma once
 
 #include <array>
@@ -49,7 +50,7 @@ class SplitVlans {
     Instant until = {};
   };
 
-  RecentConnections pairs_;  // the key is the two hosts without VLANs; the number is the VLANs
+  RecentConnections pairs_;  // the key has the two hosts without VLANs; the number has the VLANs
   std::vector<Vlan> vlans_;
 };
 

@@ -1,5 +1,5 @@
-// SYN cookies (RFC 4987 section 3.6): the gateway answers SYNs with cookies when it has as many
-// half-open connections as it may have. The sequence number of the SYN-ACK encodes the SYN, and the
+// SYN cookies (RFC 4987 section 3.6): the gateway answers SYNs with cookies while the limit of
+// half-open connections is reached. The sequence number of the SYN-ACK encodes the SYN, and the
 // client's ACK returns that state. So a flood of forged SYNs uses no memory and locks no client
 // out.
 //
@@ -30,10 +30,10 @@ namespace satrelay::gateway {
 
 class SynCookies {
  public:
-  // An ACK is accepted for at least one period, and for less than two.
+  // A cookie is valid for at least one period after it was sent, and for less than two.
   static constexpr Duration kPeriod = Duration::seconds(64);
-  // A host repeats a lost segment well within this time. It repeats a SYN three times within it.
-  // For later segments it knows the round trip, from the SYN-ACK.
+  // A host repeats a lost segment well within this time: a SYN three times, and later segments
+  // sooner, since the host knows the round trip from the SYN-ACK.
   static constexpr Duration kLongestGap = Duration::seconds(10);
   static constexpr std::size_t kMostWaiting = 1024;  // SYN-ACKs not yet polled
 
@@ -52,9 +52,8 @@ class SynCookies {
   // repeats the same cookie.
   bool has_answered(const FlowKey& key, const wire::TcpHeader& syn, Instant now) const;
 
-  // For a segment that returns no cookie: whether it follows a lost segment that would have
-  // returned one. Such a segment acknowledges a cookie with which a SYN of this flow was answered
-  // lately.
+  // Whether a segment that returns no cookie follows a lost segment that would have returned one.
+  // Such a segment acknowledges a cookie with which a SYN of this flow was answered lately.
   bool follows_a_lost_ack(const FlowKey& key, const wire::TcpHeader& segment, Instant now) const {
     return sent_lately_.recalls(key, segment.acknowledgment, now);
   }

@@ -1,13 +1,15 @@
 // SYNs that were bridged because their destination seems to be between the two gateways
-// (addresses/between_gateways.h). Each SYN tests that: such a device acknowledges the SYN's number
-// sooner than any far host could.
+// (addresses/between_gateways.h). Each SYN tests whether it is: a device between the gateways
+// acknowledges the SYN's sequence number sooner than any far host could.
 //
 // If a SYN that is tried because of a hint gets no answer in time, it is withdrawn. The far host
 // may have got the SYN, as the far gateway bridges it, and the connection must not go on
-// unencrypted. An address has few such SYNs at the same time, and few addresses have any.
+// unencrypted. The number of such SYNs is limited for each address, and so is the number of
+// addresses that have any.
 //
-// A SYN that was answered in time stays here too. A forger that sees the SYN on the path can answer
-// it in the far host's name. Then the second answer, from the far host itself, exposes the forger.
+// A SYN that was answered in time also stays here. A forger that sees the SYN on the path can
+// answer it in the far host's name. Then the second answer, from the far host itself, exposes the
+// forger.
 #pragma once
 
 #include <array>
@@ -36,7 +38,7 @@ class SynTrials {
   enum class Sign : std::uint8_t {
     kHint,
     kConfirmed,
-    kVoid,  // all SYNs are withdrawn
+    kVoid,  // the address is not between the gateways: its SYNs are withdrawn
   };
   struct Syn {
     FlowKey key;
@@ -46,8 +48,8 @@ class SynTrials {
     // The link's queue has delayed the SYN. Then a late answer proves nothing, but an answer in
     // time still confirms the device.
     bool has_waited = false;
-    bool is_repeated = false;                  // an answer may be to the repetition
-    bool is_reset = false;                     // a reset was sent to the far host
+    bool is_repeated = false;  // the SYN was repeated: an answer may be to the repetition
+    bool is_reset = false;     // a reset was sent to the far host
     std::optional<std::uint32_t> answer = {};  // sequence number of a SYN-ACK in time
     bool is_late(Instant now) const { return now - sent >= within; }
   };
@@ -70,13 +72,13 @@ class SynTrials {
   // is removed for a later SYN. A repeated SYN keeps the time of the first.
   bool begin(const LanAddress& address, Sign sign, const Syn& syn);
   struct Found {
-    Trial* trial = nullptr;  // nullptr: the SYN is not on trial
+    Trial* trial = nullptr;  // nullptr if the SYN is not on trial
     Syn* syn = nullptr;
   };
   Found find(const FlowKey& key, std::uint32_t sequence, Instant now);
-  // nullptr: the address has no SYNs on trial.
+  // Returns nullptr if the address has no SYNs on trial.
   Trial* trial_of(const LanAddress& address);
-  // The connection of that SYN has ended, or was refused.
+  // Removes the SYNs of this connection, which is no longer on trial.
   void end(const FlowKey& key);
 
  private:

@@ -2,7 +2,7 @@
 // room for a flow. The host has a complete handshake. If it sends data, it repeats everything from
 // the ACK on, and may find room then. If it waits for its server to send first, it sends nothing
 // more, and would wait until it gives up. So the gateway resets such a host (RFC 9293 section
-// 3.10.7.1), with the sequence number that the host's ACK has shown to be expected.
+// 3.10.7.1), with the sequence number that the host expects, as its ACK shows.
 //
 // The list has a fixed size, with few entries for each host. Further hosts are not reset, and wait
 // until they give up.
@@ -24,24 +24,24 @@ namespace satrelay::gateway {
 
 class UnplacedAcks {
  public:
-  // A host that has data sends and repeats it well within this time.
+  // If a host has data, it sends and repeats the data well within this time.
   static constexpr Duration kPatience = Duration::seconds(3);
   static constexpr std::size_t kMost = 128;
   static constexpr std::size_t kMostOfOneHost = 16;
 
   explicit UnplacedAcks(Counters& counters) : counters_(counters) {}
 
-  // An ACK of `key.local` was dropped, and has no payload. Only the first ACK of a connection is
-  // added. `to_host`: the Ethernet header of frames to the host.
+  // Call this after an ACK of `key.local` without payload was dropped. Only the first ACK of a
+  // connection is added. `to_host`: the Ethernet header of frames to the host.
   void add(const FlowKey& key, const wire::EthernetHeader& to_host, const wire::TcpHeader& ack,
            Instant now);
-  // The host has sent more, there was room for its flow, or it no longer waits.
+  // Call this if the host has sent more, if there was room for its flow, or if it no longer waits.
   void forget(const FlowKey& key) {
     if (!waiting_.empty()) erase(key);
   }
   void handle_timeout(Instant now);
 
-  // Writes the next RST for a host of the LAN; 0 if there is none.
+  // Writes the next RST for a host of the LAN. Returns its size, or 0 if there is none.
   std::size_t poll_frame(MutableBytes out) { return resets_.poll_frame(out); }
   Instant next_timeout() const;
 

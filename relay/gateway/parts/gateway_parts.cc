@@ -141,8 +141,9 @@ stp::Config stp_config(const config::Gateway& config, const Identity& identity, 
   stp.streams.send_limit = plan.flow_send_limit;
   stp.probes.ping_after = config.stp.ping_after;
   stp.probes.suspect_after = config.stp.suspect_after;
-  // docs/stp.md section 7: the budget of one peer is max(50 kbit/s, 0.05% of the link's receive
-  // rate, which the reports are about). A second budget is shared by all peers.
+  // docs/stp.md section 7: the feedback budget of one peer is max(50 kbit/s, 0.05% of the link's
+  // receive rate), since feedback reports on the packets that the link has received. A second
+  // budget is shared by all peers.
   stp.feedback.mode = feedback_mode(config.stp.feedback.mode);
   stp.repair.mode = config.stp.fec == config::Fec::kOff ? stp::FecMode::kOff : stp::FecMode::kAuto;
   stp.repair.prompt_share = config.stp.prompt_overhead;

@@ -1,6 +1,6 @@
-// The parts of a gateway that the steps of a frame share: the configuration, the memory, the peers
-// with their lanes, and the units that decide what happens to each frame. The constructor builds
-// all of them from the configuration. The steps are in bridging, lanes and input.
+// The parts of a gateway that all steps of frame processing share: the configuration, the memory,
+// the peers with their lanes, and the units that decide what happens to each frame. The constructor
+// builds all of them from the configuration. The steps are in bridging, lanes and input.
 #pragma once
 
 #include <algorithm>

@@ -113,7 +113,7 @@ void AcceptedSources::end_reading(stp::ResetReason reason, Instant now) {
 
 void AcceptedSources::forget_incoming() {
   in_.reset();
-  incoming_ = std::vector<IpPrefix>();  // {} would keep its memory
+  incoming_ = std::vector<IpPrefix>();  // assigning {} would keep the memory
   reads_on_ = false;
   read_until_ = Instant::never();
 }
@@ -125,7 +125,7 @@ void AcceptedSources::tell(Instant now) {
       !session_.agreed().accepted_sources()) {
     return;
   }
-  // Send the largest prefixes first: if not all prefixes fit, those cover most addresses.
+  // Send the shortest prefixes first: they cover the most addresses if not all prefixes fit.
   std::vector<IpPrefix> told = prefixes_;
   std::ranges::stable_sort(told, {}, &IpPrefix::length);
   const bool has_more = told.size() > kMostPrefixes;
@@ -158,7 +158,7 @@ bool AcceptedSources::produce(stp::StreamId stream, Instant now) {
   if (written_ < leaving_.size()) return true;
   session_.streams().finish(stream);
   session_.streams().set_ready(stream, false);
-  leaving_ = std::vector<std::byte>();  // {} would keep its memory
+  leaving_ = std::vector<std::byte>();  // assigning {} would keep the memory
   written_ = 0;
   return true;
 }

@@ -1,10 +1,11 @@
-// The exchange of the hosts from which each gateway accepts relayed connections (docs/stp.md
-// section 15). A peer that accepts only some sources would reset the connections of all other hosts
-// after these hosts have seen a complete handshake. The list lets a gateway bridge these
-// connections instead.
+// Tells the peer from which hosts this gateway accepts relayed connections, and receives the same
+// list from the peer (docs/stp.md section 15). A peer that accepts only some sources would reset
+// the connections of all other hosts after these hosts have seen a complete handshake. The list
+// lets a gateway bridge these connections instead.
 //
 // The list has the prefixes that this gateway has configured for the peer. They change only with a
-// restart. A gateway sends the list once in each session, and until then the peer does not know it.
+// restart. A gateway sends the list once in each session. Until the list has arrived, the peer
+// assumes that all hosts are accepted.
 #pragma once
 
 #include <array>
@@ -43,7 +44,8 @@ class AcceptedSources {
   bool allow(const IpAddress& source) const {
     return !heard_ || !heard_->is_complete || has(source);
   }
-  // The peer has opened a stream with a list, or bytes of the list have arrived.
+  // Call these when the peer has opened a stream with a list, and when bytes of the list have
+  // arrived.
   void handle_opened(stp::StreamId stream, Instant now);
   void handle_readable(stp::StreamId stream, Instant now) {
     if (stream == in_) read(now);

@@ -1,11 +1,11 @@
-// Messages between a gateway and one peer that do not belong to flows. They tell whether the sender
-// accepts new flows, which dictionaries it has, whether a server has answered at all, which
-// sequence numbers a host has in a bridged connection, to which MACs hosts address their frames,
-// which of the peer's hosts are on this LAN, whether a LAN has an address, from which hosts the
-// sender accepts connections, how much was retransmitted on its LAN and, after a restart of the
-// peer, which flows existed. Each message is a stream of its own (docs/stp.md section 15). So it is
-// repaired, paced and under flow control like any stream. The receiver ends the stream with RESET,
-// reason none, when it has accepted the message.
+// Messages between a gateway and one peer that do not belong to flows. A gateway tells whether it
+// accepts new flows, which dictionaries it has, and from which hosts it accepts connections. Other
+// messages are about hosts: whether a server has answered at all, which sequence numbers a host has
+// in a bridged connection, to which MACs hosts address their frames, which of the peer's hosts are
+// on this LAN, and whether a LAN has an address. A gateway also reports how much was retransmitted
+// on its LAN and, after a restart of the peer, which flows existed. Each message is a stream of its
+// own (docs/stp.md section 15). So it is repaired, paced and under flow control like any stream. To
+// accept a message, the receiver ends its stream with RESET, reason none.
 #pragma once
 
 #include <array>
@@ -54,14 +54,15 @@ class ControlMessages {
         sources_(session, messages_, prefixes),
         questions_(session, messages_) {}
 
-  // Tells the peer whether new flows are accepted, now or when the peer is alive.
+  // Tells the peer whether this gateway accepts new flows: at once, or as soon as the peer is
+  // alive.
   void announce(Admission admission, Instant now);
-  // The same for the dictionaries with which the peer may compress blocks.
+  // Tells the peer, in the same way, with which dictionaries it may compress blocks.
   void offer(const std::vector<DictionaryOffer>& dictionaries, Instant now);
   // Adds a flow to the list for the peer: if the peer has restarted, it does not know the flow any
-  // more. `client`: where the client is, from the peer's point of view.
+  // more. `client` is seen from the peer: kHere means that the client is on the peer's LAN.
   void remember(const OpenMetadata& flow, ClientSide client);
-  // Flows are being added one by one, so the list is not sent before release_list().
+  // Call this before flows are added one by one. The list is then not sent before release_list().
   void hold_list() { list_is_held_ = true; }
   void release_list(Instant now);
 
@@ -79,7 +80,7 @@ class ControlMessages {
   // Returns the peer's evidence, once.
   std::optional<HostEvidence> take_evidence() { return std::exchange(evidence_, std::nullopt); }
 
-  // From now on the peer must send a report on its LAN for each flow that ends.
+  // Asks the peer to send, from now on, a report on its LAN for each flow that ends.
   void ask_for_reports();
   bool awaits_reports() const { return reports_.awaits(); }
   // Reports a flow that has ended here. Returns false if the peer has not asked for reports, or if
@@ -135,12 +136,12 @@ class ControlMessages {
   Instant retry_at_ = Instant::never();
 
   Admission admission_ = Admission::kOpen;
-  std::uint32_t sequence_ = 0;  // number of our latest announcement; 0: none was made
+  std::uint32_t sequence_ = 0;  // number of our latest announcement; 0 if there was none
   Admission peer_admission_ = Admission::kOpen;
   std::uint32_t peer_sequence_ = 0;
 
   std::vector<DictionaryOffer> dictionaries_;
-  std::uint32_t dictionaries_sequence_ = 0;  // number of our latest offer; 0: none was made
+  std::uint32_t dictionaries_sequence_ = 0;  // number of our latest offer; 0 if there was none
   std::vector<DictionaryOffer> peer_dictionaries_;
   std::uint32_t peer_dictionaries_sequence_ = 0;
 
@@ -150,7 +151,7 @@ class ControlMessages {
   Instant next_evidence_;
   std::optional<HostEvidence> evidence_;
 
-  // The flows to list, as the message carries them. Empty unless the peer may have restarted.
+  // The flows to list, encoded as in the message. Empty unless the peer may have restarted.
   static constexpr std::size_t kChunk = 16 * 1024;
   using Chunk = std::array<std::byte, kChunk>;
   std::vector<std::unique_ptr<Chunk>> flows_;

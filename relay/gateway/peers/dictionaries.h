@@ -20,8 +20,8 @@ struct DictionaryOffer {
 
 class Dictionaries {
  public:
-  // The most dictionaries since the start, including former ones. Further dictionaries are not
-  // offered.
+  // The most dictionaries since the start, including those that are no longer offered. Further
+  // dictionaries are not offered.
   static constexpr std::size_t kMost = 64;
 
   // Offers the dictionaries of `classes`. Blocks with a dictionary that was offered before can
@@ -29,13 +29,13 @@ class Dictionaries {
   void replace(const TrafficClasses& classes);
 
   const std::vector<DictionaryOffer>& offered() const { return offered_; }
-  // nullptr: no dictionary has this number.
+  // Returns nullptr if no dictionary has this number.
   const compress::Dictionary* find(std::uint8_t number) const {
     return number < known_.size() ? known_[number].get() : nullptr;
   }
 
  private:
-  std::vector<std::shared_ptr<const compress::Dictionary>> known_;  // by number
+  std::vector<std::shared_ptr<const compress::Dictionary>> known_;  // indexed by number
   std::vector<DictionaryOffer> offered_;
 };
 

@@ -14,11 +14,11 @@
 namespace satrelay::gateway {
 
 struct FarGateway {
-  // `whole` must outlive this object. `kept`: the memory of `whole` that is kept for this peer.
+  // `whole` must outlive this object. `kept`: the memory of `whole` that is reserved for this peer.
   FarGateway(const config::Peer& peer_config, std::vector<LinkId> its_links,
              IdRange<LaneId> its_lanes, Arena& whole, const Arena::Kept& kept)
       : config(peer_config), links(std::move(its_links)), lanes(its_lanes), arena(whole, kept) {
-    config.security.forget_keys();  // only the sessions need them
+    config.security.forget_keys();  // only the sessions need the keys
   }
 
   config::Peer config;

@@ -14,8 +14,8 @@ namespace satrelay::gateway {
 
 struct HostArrival {
   IpAddress host;
-  // The Ethernet header of the host's answer. The message carries neither its destination nor its
-  // type.
+  // The Ethernet header of the host's answer. The message does not carry the destination and the
+  // type of this header.
   wire::EthernetHeader ethernet;
 
   friend bool operator==(const HostArrival&, const HostArrival&) = default;

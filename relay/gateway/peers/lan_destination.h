@@ -15,10 +15,12 @@
 namespace satrelay::gateway {
 
 struct LanDestination {
-  stp::StreamId stream{};  // the stream of a flow between the two hosts, which uses the MAC
-  IpAddress near;          // the host on the sender's LAN, which sends the frames
-  IpAddress far;           // the host on the receiver's LAN
-  // The Ethernet header of the frames. The message carries neither its source nor its type.
+  // stream of a flow between the two hosts; its frames have the MAC in `ethernet`
+  stp::StreamId stream{};
+  IpAddress near;  // the host on the sender's LAN, which sends the frames
+  IpAddress far;   // the host on the receiver's LAN
+  // The Ethernet header of the frames. The message does not carry the source and the type of this
+  // header.
   wire::EthernetHeader ethernet;
 
   friend bool operator==(const LanDestination&, const LanDestination&) = default;

@@ -16,7 +16,7 @@ constexpr Duration kGather = Duration::milliseconds(100);
 constexpr int kReportsPerStep = 64;
 constexpr std::size_t kFirstRoom = 256;
 
-// Returns the largest number that a record can hold, if the figure is larger.
+// Reads a figure, and reduces it to the largest number that a record can hold.
 std::uint32_t read_figure(ByteReader& in) {
   constexpr std::uint64_t kMost = std::numeric_limits<std::uint32_t>::max();
   return static_cast<std::uint32_t>(std::min(stp::read_varint(in), kMost));
@@ -84,8 +84,8 @@ bool LanReports::tell(const LanReport& report, Instant now) {
   return true;
 }
 
-// One message is in flight at a time. Reports of flows that end before the peer has accepted it
-// wait for the next message.
+// One message is in flight at a time. Until the peer has accepted the message, reports of further
+// flows wait for the next message.
 void LanReports::send(Instant now) {
   if (leaving_.empty()) leaving_.swap(waiting_);
   constexpr std::array<std::byte, 1> kMetadata{std::byte{kReportsMessage}};

@@ -1,6 +1,7 @@
-// The exchange of LAN reports with one peer. A gateway that records flows asks its peer for
-// reports. The peer then reports flows that have ended, many in one message (docs/stp.md section
-// 15). The reports are used only in records, so a report is dropped if there is no room.
+// Receives LAN reports from one peer, and sends them to the peer. A gateway that records flows asks
+// its peer for reports. The peer then reports flows that have ended, many in one message
+// (docs/stp.md section 15). The reports are used only in records, so a report is dropped if there
+// is no room.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +29,7 @@ class LanReports {
       : session_(session), lane_(lane), messages_(messages), reader_(reader) {}
 
   // --- from the peer ---------------------------------------------------------------------------
-  // From now on the peer is asked for reports: at once, or when it is alive.
+  // Asks the peer for reports from now on: at once, or as soon as it is alive.
   void ask() { asks_ = true; }
   // Whether to ask for reports at the beginning of a session. A peer that would not understand the
   // request is not asked.
@@ -43,7 +44,7 @@ class LanReports {
   }
 
   // --- to the peer -----------------------------------------------------------------------------
-  // The peer asks for reports.
+  // Call this when the peer asks for reports.
   void handle_wish() { peer_asks_ = true; }
   // Reports a flow that has ended here. Returns false, without any effect, if there is no room, or
   // if the peer has not asked for reports.
@@ -64,8 +65,8 @@ class LanReports {
 
  private:
   // A report consists of three numbers. At most kRoom octets wait, and as many are in flight.
-  // Memory is allocated only when there are reports, since most of many peers have none at any
-  // time.
+  // Memory is allocated only when there are reports, since a gateway may have many peers, and most
+  // of them have no reports at any time.
   static constexpr std::size_t kLargestReport = 24;
   static constexpr std::size_t kRoom = 32 * 1024;
 

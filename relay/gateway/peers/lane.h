@@ -44,15 +44,16 @@ struct Lane {
   ControlMessages control_messages;
   SharedDictionaries dictionaries;
   ReadySet<LaneId>::Bell bell = {};          // rung when the session may have something to send
-  Instant suspect_since = Instant::never();  // never: the peer is alive
-  Instant silence = Instant::never();        // silent_since() when its flows were last visited
+  Instant suspect_since = Instant::never();  // never() if the peer is alive
+  Instant silence = Instant::never();        // silent_since() at the last visit of the lane's flows
   PeerEpochLog epoch_log;                    // events that concern all its flows
   std::size_t flows = 0;                     // flows in the table
   std::uint64_t flows_refused = 0;  // flows that were refused because there was no room, so far
   std::size_t flows_behind = 0;     // flows that have not handled the latest event yet
 
-  // Since when the peer has acknowledged nothing that was sent to it, or has sent nothing; never:
-  // the peer answers. If only packets to the peer are lost, packets of the peer still arrive.
+  // Since when the peer has sent nothing, or has acknowledged nothing that was sent to it; never()
+  // if the peer answers. Packets of the peer alone do not show that it answers: they still arrive
+  // if only packets to the peer are lost.
   Instant silent_since() const { return earlier(suspect_since, session.path().unreported_since()); }
 };
 

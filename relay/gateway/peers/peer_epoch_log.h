@@ -22,8 +22,8 @@ class PeerEpochLog {
     kinds_[count_ % kinds_.size()] = kind;
     ++count_;
   }
-  // The first event after `seen`, which decides how the flow ends. Only the latest eight events are
-  // kept.
+  // The first event after a flow has handled `seen` events. It decides how the flow ends. Only the
+  // latest eight events are kept.
   Kind first_after(std::uint32_t seen) const {
     constexpr auto kKept = static_cast<std::uint32_t>(std::tuple_size_v<decltype(kinds_)>);
     const std::uint32_t oldest = count_ - std::min(count_, kKept);

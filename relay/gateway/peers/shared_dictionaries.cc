@@ -15,7 +15,7 @@ void SharedDictionaries::update(const TrafficClasses& classes,
     const auto offer = std::ranges::find(of_peer, levels->dictionary()->fingerprint(),
                                          &DictionaryOffer::fingerprint);
     if (offer == of_peer.end()) continue;
-    // A reload may make new tables of the same file. Then the results of its trials are kept.
+    // A reload may build new tables for the same dictionary. Then keep the results of its trials.
     const SharedDictionary& old = before[id];
     const bool is_same = old.levels != nullptr && old.fingerprint == offer->fingerprint;
     shared_[id] = {levels, offer->fingerprint, offer->number,

@@ -1,5 +1,4 @@
-// The dictionaries for blocks to one peer: for each class the class's dictionary, if the peer has
-// it too.
+// The dictionaries for blocks to one peer: the dictionary of each class, if the peer also has it.
 #pragma once
 
 #include <array>
@@ -16,7 +15,7 @@
 namespace satrelay::gateway {
 
 struct SharedDictionary {
-  const compress::DictionaryLevels* levels = nullptr;  // nullptr: none
+  const compress::DictionaryLevels* levels = nullptr;  // nullptr if the class shares no dictionary
   std::uint64_t fingerprint = 0;
   std::uint8_t number = 0;  // the number by which the peer knows the dictionary
   compress::DictionaryTrials trials;

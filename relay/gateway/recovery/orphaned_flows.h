@@ -1,8 +1,9 @@
 // Flows that this gateway relayed before it restarted, from its journal (flow_journal.h) or from
 // its peer's list (control_messages.h). Their hosts must not hang. So the gateway sends each host a
-// SYN, and the host answers with a challenge ACK (RFC 5961 section 4.2). That ACK has the only
-// sequence number with which a RST is valid. The gateway answers any other segment of such a host
-// with the same kind of RST. A host that has no such connection answers the SYN with RST.
+// SYN, and the host answers with a challenge ACK (RFC 5961 section 4.2). That ACK shows the only
+// sequence number with which a RST is valid, and the gateway sends this RST. It answers any other
+// segment of such a host in the same way. A host that has no such connection answers the SYN with
+// RST.
 //
 // If a host has moved from the peer's LAN to this LAN, its relayed connections are treated in the
 // same way.
@@ -38,8 +39,9 @@ enum class ClientSide : std::uint8_t { kHere, kPeer };
 class OrphanedFlows {
  public:
   // `journal`, `lan` and `claims` must outlive this object. When a flow is over, its record in the
-  // journal is released. At most `most` flows of this gateway's own are known, and as many from all
-  // `peers` together. If a peer lists too many flows, the other peers still have their parts.
+  // journal is released. At most `most` flows are known that no peer has listed, and as many that
+  // all `peers` together have listed. If a peer lists too many flows, the other peers still have
+  // their parts.
   OrphanedFlows(std::uint32_t most, std::size_t peers, HashKey secret, FlowJournal& journal,
                 LanNeighbours& lan, const Claims& claims, Counters& counters)
       : most_(most),
@@ -56,15 +58,15 @@ class OrphanedFlows {
   // Takes over one flow. If the flow is known or was known, or if there are too many, this only
   // releases its record.
   void recover(const FlowJournal::Record& flow, FlowJournal::Place place, Instant now);
-  // Adds a flow that the peer lists on a lane. kRefused: the peer may not list the flow, or it
-  // belongs to another lane.
+  // Adds a flow that the peer lists on a lane. kRefused: the peer may not list the flow, or the
+  // flow belongs to another lane.
   enum class Listed : std::uint8_t { kTaken, kRefused, kNoRoom };
   [[nodiscard]] Listed add(const LaneAddress& lane, const OpenMetadata& flow, ClientSide client,
                            Instant now);
-  // The host has moved to this LAN, where the other host of the flow is too. Frames to it always
-  // use `to_host`, with the gateway's own MAC as source. The gateway asks the host only for a few
-  // seconds, as it would not see a new connection between the two hosts. Has no effect if the flow
-  // is known, or if there are too many.
+  // Adds a flow of which one host, `key.local`, has moved to this LAN. The other host is also on
+  // this LAN. Frames to the host that has moved always use `to_host`, with the gateway's own MAC as
+  // source. The gateway asks the host only for a few seconds, as it would not see a new connection
+  // between the two hosts. Has no effect if the flow is known, or if there are too many.
   void take_in(const FlowKey& key, const wire::EthernetHeader& to_host, Instant now) {
     insert(key, {.to_host = to_host, .has_moved = true}, now);
   }
@@ -73,7 +75,7 @@ class OrphanedFlows {
   // and the segment was handled. A new SYN ends the orphan, and is not handled.
   bool handle_segment(const FlowKey& key, const wire::EthernetHeader& from,
                       const wire::TcpHeader& header);
-  // A new flow replaces the orphan.
+  // Call this when a new flow replaces the orphan.
   void forget(const FlowKey& key);
   void handle_timeout(Instant now);
 
@@ -88,11 +90,11 @@ class OrphanedFlows {
   };
   struct Orphan {
     std::optional<FarGatewayId> listed_by = {};
-    std::optional<wire::EthernetHeader> to_host;  // nullopt: the host was not found on the LAN yet
+    std::optional<wire::EthernetHeader> to_host;  // nullopt until the host is found on the LAN
     FlowJournal::Place place = FlowJournal::kNowhere;
     std::uint8_t tries = 0;
     bool was_reset = false;
-    bool has_moved = false;  // take_in()
+    bool has_moved = false;  // the flow was added by take_in()
     bool is_over = false;    // kept for a while, so that the peer's list does not revive it
   };
   using Table = std::unordered_map<FlowKey, Orphan, Hash>;
@@ -121,14 +123,15 @@ class OrphanedFlows {
   LanNeighbours& lan_;
   const Claims& claims_;
   Counters& counters_;
-  // Memory is allocated only while there are orphans. There are many tables that grow separately,
-  // since it would take long to move all entries at once.
+  // Memory is allocated only while there are orphans. There are many tables, which grow separately:
+  // a single table would take long to grow, since all its entries move at once.
   static constexpr std::size_t kTables = 64;
   Table& table_of(const FlowKey& key) { return tables_[hash_flow(secret_, key) >> 58]; }
   std::vector<Table> tables_;
   std::size_t known_ = 0;  // number of entries in all tables
-  std::size_t open_ = 0;   // how many of those are not over
-  // Indexed by how often the host was asked before. All entries of a queue wait equally long.
+  std::size_t open_ = 0;   // how many of these flows are not over
+  // Indexed by how often the host was asked before. All entries of one queue wait for the same
+  // time.
   std::deque<Due> due_[8];
   SegmentQueue resets_{kMostResets};
   Instant next_ask_;

@@ -28,7 +28,7 @@ class AddressSteps {
     virtual std::uint32_t value() = 0;
   };
 
-  AddressSteps() = default;  // 0 for every address
+  AddressSteps() = default;  // find() returns 0 for every address
   AddressSteps(const std::vector<Entry>& entries, Walker& walker);
 
   std::uint32_t find(const IpAddress& address) const {

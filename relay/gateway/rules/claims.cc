@@ -9,7 +9,7 @@ namespace satrelay::gateway {
 namespace {
 
 // Addresses that never belong to a single host that is reached through a router (RFC 6890). A
-// link-local address belongs to another host on each link.
+// link-local address may belong to a different host on each link.
 bool is_special(const IpAddress& address) {
   const auto& o = address.octets();
   if (address.is_multicast()) return true;

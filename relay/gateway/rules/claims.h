@@ -27,7 +27,8 @@ class Claims {
   // `policy` must outlive this object.
   Claims(const config::Gateway& config, const Policy& policy);
 
-  // Whether `peer` may report such a connection. The second form is for two hosts without a frame.
+  // Whether `peer` may report such a connection. The second form is for connections of which no
+  // frame header is known.
   bool allow(FarGatewayId peer, const Ends& ends) const;
   bool allow(FarGatewayId peer, const IpAddress& there, const IpAddress& here) const;
 
@@ -38,7 +39,7 @@ class Claims {
   }
 
   // Whether the operator says that `host` is behind a peer, and so not on this LAN. A prefix for
-  // everything (of no bits) says nothing about a single host, since it also contains this LAN.
+  // everything (length 0) says nothing about a single host, since it also contains this LAN.
   bool is_behind_a_peer(const IpAddress& host) const;
 
  private:

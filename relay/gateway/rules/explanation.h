@@ -45,16 +45,16 @@ struct Explanation {
     std::string name;
     std::optional<Criterion> criterion;
   };
-  std::uint32_t rule = 0;  // number of the rule that matches; 0: none
+  std::uint32_t rule = 0;  // number of the rule that matches; 0 if none matches
   config::Rule in_force;
-  std::vector<Miss> misses;  // the first of the preceding rules, which do not match
+  std::vector<Miss> misses;  // the first kMostMisses of the preceding rules, which do not match
   std::size_t more_misses = 0;
-  std::string peer;  // the peer that serves the far host; "": none
+  std::string peer;  // the peer that serves the far host; empty if there is none
   std::optional<IpPrefix> prefix;
-  // If a connection that opened now would be bridged: the reason.
+  // Set if a connection that opens now would be bridged: the reason.
   std::optional<Counter> bridged_as;
-  // If a connection that opened now would be relayed: which side would answer its SYN, and why.
-  // Considers only the outermost VLAN.
+  // Set if a connection that opens now would be relayed: which side would answer its SYN, and why.
+  // Only the outermost VLAN is considered.
   std::optional<Handshake> handshake;
 };
 

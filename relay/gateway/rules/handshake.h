@@ -22,7 +22,8 @@ struct Handshake {
 
   // Whether a cookie may answer the SYN if too many connections are half-open. A connection that
   // waits for its server is half-open itself. So a connection that would wait only because of a
-  // suspicion gets a cookie instead; otherwise the suspicion would cause it to be bridged.
+  // suspicion (kPeerRefused) gets a cookie instead. Otherwise the suspicion would cause the
+  // connection to be bridged.
   bool allows_cookies() const {
     return mode == config::HandshakeMode::kLocal || cause == Cause::kPeerRefused;
   }

@@ -21,7 +21,7 @@ std::vector<Rule> in_force(const std::vector<Rule>& configured) {
   return configured.empty() ? std::vector<Rule>(1) : configured;
 }
 
-// Returns the longest of the prefixes that contain the present address of the walk. The ids of
+// Returns the longest of the prefixes that contain the current address of the walk. The ids of
 // prefixes ascend with their lengths.
 class Longest final : public AddressSteps::Walker {
  public:
@@ -33,7 +33,7 @@ class Longest final : public AddressSteps::Walker {
   std::set<std::uint32_t> holding_;
 };
 
-// Finds the old rule that a rule continues after a reload.
+// After a reload, finds the old rule from which a new rule takes over its counters.
 class Successors {
  public:
   explicit Successors(const std::vector<RulePtr>& old) {

@@ -70,7 +70,7 @@ class Policy {
   std::vector<RulePtr> rules_;  // in the order of the configuration
   RulePtr none_;
   std::vector<PeerPrefix> prefixes_;
-  AddressSteps longest_;  // index in prefixes_, plus 1; 0: none
+  AddressSteps longest_;  // index in prefixes_ plus 1; 0 if no prefix matches
   IpPrefix own_segment_;
 };
 

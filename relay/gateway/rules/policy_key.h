@@ -1,4 +1,4 @@
-// The values that rules look at, for a packet, or for a connection by its SYN.
+// The values that rules look at: the values of a packet or, for a connection, of its SYN.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ namespace satrelay::gateway {
 struct PolicyKey {
   IpAddress source;
   IpAddress destination;
-  // The destination port of TCP or UDP. 0: the packet has no port, or the port is not visible.
+  // The destination port of TCP or UDP. 0 if the packet has no port, or if the port is not visible.
   std::uint16_t port = 0;
   // The protocol of the transport.
   std::uint8_t protocol = 0;
@@ -25,7 +25,7 @@ struct PolicyKey {
   // The peer that serves the far host.
   std::optional<FarGatewayId> peer = {};
   // Values that are not visible in the packet. A rule that demands one of them matches only if the
-  // rule drops or resets, and then whatever value it demands.
+  // rule drops or resets. It then matches whatever value it demands.
   enum class Hidden : std::uint8_t {
     kNothing,
     kPort,       // the port of TCP or UDP

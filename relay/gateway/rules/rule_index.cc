@@ -10,7 +10,7 @@ bool bars(const Rule& rule) {
   return rule.action == config::Action::kDrop || rule.action == config::Action::kReset;
 }
 
-// Collects the rules that match the present value of a walk through all values of a criterion.
+// Collects the rules that match the current value of a walk through all values of a criterion.
 class RuleIndex::Collector final : public AddressSteps::Walker {
  public:
   Collector(RuleSets& sets, std::size_t rules)
@@ -100,7 +100,7 @@ RuleIndex::RuleIndex(const std::vector<Rule>& rules, const std::vector<std::stri
     add(value, value);
   });
   // The last two values stand for a host that no peer serves, and for an unknown peer. Only a rule
-  // can have the latter.
+  // can name an unknown peer; no packet has this value.
   peer_ = index_values(rules, peers.size() + 2, [&](const Match& m, const auto& add) {
     for (const std::string& name : m.peer) {
       const auto found = std::ranges::find(peers, name);

@@ -6,15 +6,15 @@
 namespace satrelay::gateway {
 namespace {
 
-// A set stores all its words if more than a fourth of them are not empty. So that takes at most
-// four times the memory.
+// A set stores all its words if more than a fourth of them are not empty. So storing all words
+// takes at most four times the memory of the words that are not empty.
 constexpr std::size_t kDense = 4;
 
 }  // namespace
 
 RuleSets::RuleSets(std::size_t rule_count)
     : word_count_((rule_count + 63) / 64), summary_count_((word_count_ + 63) / 64) {
-  add(std::vector<std::uint64_t>(word_count_));  // kEmpty
+  add(std::vector<std::uint64_t>(word_count_));  // the first set gets the id kEmpty
 }
 
 RuleSets::SetId RuleSets::add(std::span<const std::uint64_t> words) {

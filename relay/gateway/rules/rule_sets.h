@@ -1,8 +1,9 @@
-// Many sets of rule numbers, most of them small, and a search for the first rule that is in one set
-// of each pair. A set has words of 64 rules each. Only words that are not empty are stored, behind
-// bits that say which words these are (as in Baboescu and Varghese, "Scalable Packet
-// Classification", SIGCOMM 2001). A set with many rules stores all words. If many words may contain
-// the answer, the search handles 64 of them in one sweep.
+// Stores many sets of rule numbers, most of them small. A search gets pairs of sets, and finds the
+// first rule that is in at least one set of every pair. A set is a bitmap, in words of 64 rules.
+// Only words that are not empty are stored, after a summary bitmap that says which words these are
+// (as in Baboescu and Varghese, "Scalable Packet Classification", SIGCOMM 2001). A set with many
+// rules stores all words. If many words may contain the answer, the search handles 64 of them in
+// one sweep.
 #pragma once
 
 #include <array>
@@ -30,7 +31,7 @@ class RuleSets {
   // Call this after the last add(): it frees memory that only add() needs.
   void seal();
 
-  // Returns the lowest rule that, for every pair, is in one of its two sets.
+  // Returns the lowest rule that is in at least one set of every pair.
   struct Either {
     SetId one;
     SetId other;

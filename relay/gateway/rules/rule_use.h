@@ -12,7 +12,7 @@
 namespace satrelay::gateway {
 
 struct ActiveRule {
-  std::uint32_t number = 0;  // position in the configuration, from 1; 0: no rule matched
+  std::uint32_t number = 0;  // position in the configuration, from 1; 0 for Policy::none()
   config::Rule rule;
   // The rule as configured. It differs from `rule` if the operator has changed something at run
   // time.

@@ -28,7 +28,7 @@ class Division {
   // The shares for Gateway::Rates::take_shares().
   const Shares& shares(unsigned worker) const { return shares_[worker]; }
   // Returns true if no worker has sent, or had anything to send, for a while. Then the shares stay
-  // valid until one has.
+  // valid until a worker has something to send.
   bool is_at_rest() const;
   const RateShares& link(LinkId link) const { return links_[link]; }
 

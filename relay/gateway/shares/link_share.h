@@ -15,15 +15,15 @@
 namespace satrelay::gateway {
 
 struct ClassRates {
-  // 0: the class gets only the rate that the other classes leave.
+  // 0 means that the class gets only the rate that the other classes leave.
   std::uint32_t weight = 0;
-  BitRate guaranteed = {};  // zero: no guaranteed rate
-  BitRate maximum = {};     // zero: no maximum
+  BitRate guaranteed = {};  // zero if no rate is guaranteed
+  BitRate maximum = {};     // zero if there is no maximum
   friend bool operator==(const ClassRates&, const ClassRates&) = default;
 };
 
-// The terms of a link. They are the same at all workers of a gateway, once all workers know what
-// the peers announce.
+// The rates of a link and of the classes on it. They are the same at all workers of a gateway, once
+// all workers know what the peers announce.
 struct LinkTerms {
   BitRate rate;  // the paced rate
   // True if a session of this worker with a peer on the link is up, so that `rate` is what the
@@ -42,8 +42,8 @@ struct LinkDemand {
   // The classes in `waiting` that could send if the link allowed it.
   schedule::ClassSet hungry = 0;
   std::uint64_t sent = 0;
-  // The part of `sent` that the link cannot have carried yet at the worker's share of the rate: the
-  // worker's pacer is booked ahead by these bytes.
+  // The bytes of `sent` that the link has not carried yet, if it sends at the worker's share of the
+  // rate (Pacer::booked()).
   std::uint64_t booked = 0;
   // The bytes of `sent` that are reports.
   std::uint64_t reports = 0;
@@ -60,9 +60,9 @@ struct ClassShare {
 };
 
 // The share of one worker. While the queue of the link is short, the rates of all workers together
-// may exceed the rate of the link. So a share is valid only for a short time. A worker that has no
-// newer share by then uses its fallback: its part of the link, of the reports' rate, of each
-// maximum and of the limits of peers.
+// may exceed the rate of the link. So a share is valid only for a short time. If the share has
+// expired and there is no newer one, the worker uses its fallback: its part of the link, of the
+// reports' rate, of each maximum and of the limits of peers.
 struct LinkShare {
   std::uint64_t serial = 0;  // number of the division
   Instant until;             // when the share expires
@@ -77,10 +77,10 @@ struct LinkShare {
 
 // The demand of one lane to a peer.
 struct LaneDemand {
-  // The peer's limit for all its lanes together; zero: only the link's rate limits it.
+  // The peer's limit for all its lanes together; zero if only the link's rate limits the peer.
   BitRate limit;
   bool waits = false;
-  bool hungry = false;  // could send if this limit allowed it
+  bool hungry = false;  // could send if `limit` allowed it
   std::uint32_t hosts = 0;
   std::uint64_t sent = 0;
 };
@@ -89,7 +89,7 @@ struct LaneDemand {
 struct Demands {
   Demands(std::size_t link_count, std::size_t lane_count)
       : terms(link_count), links(link_count), lanes(lane_count) {}
-  // Clears all demands, as nothing waits any more.
+  // Call this when nothing waits any more. Clears all demands.
   void rest() {
     for (LinkDemand& link : links) {
       link.waiting = link.hungry = 0;
@@ -107,7 +107,7 @@ struct Demands {
 struct Shares {
   Shares(std::size_t link_count, std::size_t lane_count) : links(link_count), lanes(lane_count) {}
   IdVector<LinkId, LinkShare> links;
-  IdVector<LaneId, BitRate> lanes;  // limits of the lanes; zero: no limit of its own
+  IdVector<LaneId, BitRate> lanes;  // limit of each lane; zero if it has none
 };
 
 }  // namespace satrelay::gateway

@@ -6,8 +6,8 @@
 namespace satrelay::gateway {
 namespace {
 
-// The smallest rate of a lane in bytes per second. The limit of a peer may be low, and each lane
-// begins with a packet.
+// The smallest rate of a lane in bytes per second. A lane gets this rate even if the limit of its
+// peer is lower.
 constexpr double kLeastRate = 16;
 
 BitRate limit_of(std::span<const Demands> demands, std::size_t first, std::size_t lanes) {
@@ -71,7 +71,7 @@ void PeerShares::divide_peer(Peer& peer, const Place& place, BitRate limit, Dura
                              Instant now) {
   const double whole = std::max(static_cast<double>(limit.to_bits_per_second()) / 8, kLeastRate);
   const Tick tick = Tick::of(now, passed, whole);
-  // Bytes that were sent before the limit began do not count against it.
+  // Bytes that were sent before the peer had a limit do not count against the limit.
   const BitRate before = std::exchange(peer.limit, limit);
   const bool is_new = before.is_zero();
   if (before == limit && rests(peer, place, demands)) {

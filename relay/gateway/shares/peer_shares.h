@@ -1,6 +1,6 @@
-// Divides the limit of a peer among the lanes to the peer, of one worker or several, by the hosts
-// that wait in each lane. Only limits below the rate of the peer's link need this. Other peers are
-// limited by the link alone.
+// Divides the limit of a peer among the lanes to the peer, of one worker or several, in proportion
+// to the hosts that wait in each lane. Only limits below the rate of the peer's link need this.
+// Other peers are limited by the link alone.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +30,7 @@ class PeerShares {
   struct Peer {
     std::vector<Use> lanes;  // for each lane of each worker
     Excess excess = {};      // bytes above the limit
-    BitRate limit = {};      // the limit that was last divided; zero: none
+    BitRate limit = {};      // the limit that was last divided; zero if there was none
   };
   struct Place {
     std::size_t first = 0, lanes = 0;  // position among a worker's sessions

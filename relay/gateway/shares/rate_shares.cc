@@ -11,8 +11,10 @@ namespace {
 using schedule::class_bit;
 using schedule::ClassId;
 
-// The target of the modem's queue while the whole rate is used, and the time in which the queue
-// returns to the target. Units: seconds, packets, factors of the rate.
+// While the whole rate is used, the modem's queue has the length kQueue (seconds), or kQueuePackets
+// if they take longer. The queue returns to this target within kReturn (seconds), or within twice
+// the target if that is longer, with factors of the rate from kLeastFactor to kMostFactor.
+// kMostQueue (seconds) limits the queue that is computed.
 constexpr double kQueue = 0.003;
 constexpr double kQueuePackets = 2;
 constexpr double kReturn = 0.006;
@@ -25,7 +27,7 @@ constexpr std::uint32_t kWholeWeight = 1 << 12;
 constexpr double kLeastWeight = 0.125;
 
 constexpr double kLeastBytesPerSecond = 16;
-// If the reports use less than this fraction of their rate, it counts as nothing.
+// If the reports use less than this fraction of their rate, their use counts as zero.
 constexpr double kUnused = 1e-5;
 constexpr Duration kRest = Duration::milliseconds(200);
 
@@ -67,7 +69,7 @@ void RateShares::divide(LinkId link, std::span<const Demands> demands, std::span
   bool any = false;
   for (std::size_t i = 0; i < workers_.size(); ++i) {
     const LinkDemand& demand = demands[i].links[link];
-    // an engine that has restarted counts from zero
+    // an engine that has restarted counts its bytes from zero again
     sent += static_cast<double>(demand.sent - std::min(workers_[i].counted, demand.sent));
     booked += static_cast<double>(demand.booked);
     any = any || demand.sent != workers_[i].counted || demand.waiting != 0;
@@ -75,7 +77,7 @@ void RateShares::divide(LinkId link, std::span<const Demands> demands, std::span
   }
   if (any) quiet_since_ = now;
   at_rest_ = now - quiet_since_ >= kRest;
-  // A single worker with several lanes is paced by its own pacer.
+  // A single worker needs no factor, even with several lanes: its own pacer limits it.
   const double rate = tick_.whole * (workers_.size() > 1 ? hold_queue(sent, booked) : 1);
   divide_between_classes(rate);
   double given = 0;
@@ -149,17 +151,17 @@ void RateShares::take_in(LinkId link, std::span<const Demands> demands) {
   }
 }
 
-// Returns a factor for all rates; 1 keeps the queue as it is. The times at which the bytes were
-// sent are not known. The queue is shortest if they were sent at the beginning of the tick, and
-// longest if they were sent at its end. `booked` says where between these the queue is. After a
-// late tick, a packet of a worker with a small share is booked for longer than the link needs for
-// it. So one tick of the rate is subtracted.
+// Returns a factor for all rates; 1 keeps the queue as it is. It is not known when within the tick
+// the bytes were sent. The queue is shortest if they were sent at the beginning of the tick, and
+// longest if they were sent at its end. `booked` shows which length between these two is right.
+// After a late tick `booked` is too large: the pacer of a worker with a small share assumes that a
+// packet takes longer than the link needs for it. So the bytes of one tick are subtracted.
 double RateShares::hold_queue(double sent, double booked) {
   const double carried = tick_.whole * tick_.passed;
   const double shortest = std::max(queue_ + sent - carried, 0.0);
-  // the same sum in another order may differ in its last bit
+  // max(): due to rounding, this sum may be a little below `shortest`
   const double longest = std::max(shortest, std::max(queue_ - carried, 0.0) + sent);
-  // On a slow link each worker may have begun a packet with hardly any share.
+  // On a slow link each worker may have sent a packet that is large compared with its share.
   const double most =
       tick_.whole * kMostQueue + kQueuePackets * kFullPacket * static_cast<double>(workers_.size());
   queue_ =
@@ -269,7 +271,7 @@ void RateShares::write_classes(const Worker& worker, LinkShare& share) const {
       expected = c.guarantee + c.nominal;
       maximum = c.maximum / workers;
     }
-    // The guarantee takes no part in the turns by weight.
+    // Only the rate beyond the guarantee is shared by weight.
     const double beyond = use.is_active() ? std::max(0.0, use.given - guaranteed) : expected;
     const double weight = std::max(beyond, c.nominal * kLeastWeight) / tick_.whole * kWholeWeight;
     written.weight = c.terms.weight == 0 ? 0 : std::max(1U, static_cast<std::uint32_t>(weight));
@@ -280,7 +282,8 @@ void RateShares::write_classes(const Worker& worker, LinkShare& share) const {
   });
 }
 
-// Divides the rate by the recent use of each worker; each worker gets at least a little.
+// Divides the rate in proportion to the recent use of each worker; each worker gets at least a
+// little.
 void RateShares::divide_reports(LinkId link, std::span<Shares> shares) const {
   const auto workers = static_cast<double>(workers_.size());
   const double floor = kReserve * report_rate_ / workers;
@@ -293,7 +296,8 @@ void RateShares::divide_reports(LinkId link, std::span<Shares> shares) const {
   }
 }
 
-// Divides the link by the recent use of each worker; each worker gets at least a little.
+// Divides the link in proportion to the recent use of each worker; each worker gets at least a
+// little.
 void RateShares::write_fallbacks(LinkId link, std::span<const Demands> demands,
                                  std::span<Shares> shares) {
   ++serial_;

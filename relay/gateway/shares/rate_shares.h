@@ -1,10 +1,11 @@
 // Divides the rate of a link among the workers that send on it, each with a pacer of its own.
 //
-// At each tick it gets what was sent and what waits. It gives each class the rate that ClassOrder
-// would give the class if all workers were one. A worker's part of a class is in proportion to its
-// hosts among all hosts that wait in the class. If a worker uses less than its part, the other
-// workers get the rest. A worker without anything to send keeps a little rate, so that it can begin
-// at once, and gets its part at the next tick.
+// At each tick it gets the demand of each worker: what the worker has sent and what waits there. It
+// gives each class the rate that ClassOrder would give the class if all workers were one. The rate
+// of a class is divided among the workers in proportion to the hosts that wait in the class at each
+// worker. If a worker uses less than its part, the other workers get the rest. A worker without
+// anything to send keeps a little rate, so that it can begin at once, and gets its part at the next
+// tick.
 //
 // The number of bytes that the workers have sent and the link has not carried yet is kept at about
 // kQueue. All rates are lowered while this queue is longer, and raised while it is shorter. So the
@@ -37,9 +38,9 @@ class RateShares {
  public:
   RateShares(unsigned workers, Instant now);
 
-  // `demands` and `shares` have an element for each worker. If there are workers with a live
-  // session to a peer on the link, the terms of such a worker are used, and of several such terms
-  // the terms with the lowest rate. Does nothing if no time has passed.
+  // `demands` and `shares` have an element for each worker. Uses the terms of a worker with a live
+  // session to a peer on the link. If there are several such workers, the terms with the lowest
+  // rate are used. Does nothing if no time has passed.
   void divide(LinkId link, std::span<const Demands> demands, std::span<Shares> shares, Instant now);
   // Returns true if no worker has sent, or had anything to send, for a while. Then the shares stay
   // valid until a worker has something to send.
@@ -87,7 +88,8 @@ class RateShares {
   std::vector<Worker> workers_;
   Fallbacks fallbacks_;
   std::uint64_t serial_ = 0;
-  std::vector<std::uint64_t> taken_;  // for each worker, the argument of Fallbacks::divide()
+  // for each worker, the argument `taken` of Fallbacks::divide()
+  std::vector<std::uint64_t> taken_;
   std::vector<double> used_;
   std::array<Class, schedule::kClasses> classes_;
   schedule::ClassSet known_ = 0;  // classes that have terms, or something to send

@@ -33,7 +33,7 @@ struct Tick {
 };
 
 struct Use {
-  // The demand of a user that would use any rate.
+  // The demand of a user that would use any rate, however high.
   static constexpr double kAll = std::numeric_limits<double>::infinity();
 
   std::uint64_t counted = 0;  // bytes
@@ -45,7 +45,8 @@ struct Use {
 
   bool is_active() const { return demand > 0; }
 
-  // Returns the number of bytes since the last call. A user that has restarted counts from zero.
+  // `bytes`: the bytes that the user has sent since its start. Returns how many it has sent since
+  // the last call, or 0 if `bytes` has decreased because the user has restarted.
   double count(std::uint64_t bytes, const Tick& tick) {
     const auto sent = static_cast<double>(bytes - std::min(counted, bytes));
     counted = bytes;
@@ -59,7 +60,7 @@ struct Use {
     // A user that uses this fraction of its share would probably use more. Any other user gets a
     // little more than it used, by the factor kRoom.
     constexpr double kSated = 0.9, kRoom = 1.15;
-    // A use of less than this fraction of the whole counts as nothing.
+    // A use of less than this fraction of the whole counts as zero.
     constexpr double kNothing = 1e-5;
     if (hungry || (waits && rate >= kSated * given)) hungry_until = tick.now + kHunger;
     const bool was_active = is_active();
@@ -96,13 +97,13 @@ class Excess {
 };
 
 // Divides a rate in proportion to the hosts that wait. If a user demands less than its part, the
-// other users get the rest. `each` calls its argument with every user.
+// other users get the rest. each(f) must call f for every user.
 template <typename Each>
 void divide_by_hosts(double all, Each&& each) {
   double left = all;
   double hosts = 0;
   each([&](Use& use) {
-    use.given = use.is_active() ? -1 : 0;  // negative: not decided yet
+    use.given = use.is_active() ? -1 : 0;  // negative until it is decided
     if (use.is_active()) hosts += use.hosts;
   });
   for (bool again = true; again && hosts > 0;) {

@@ -50,7 +50,8 @@ constexpr std::uint16_t sum_of(const IpAddress& address) {
 }  // namespace detail
 
 // The ports are zero if there are none, or if they must not be included. The hash is in network
-// order, as cards compute it, so that both halves are the same.
+// order, as network cards compute it. Both halves of it are the same, since the key's period is 16
+// bits.
 constexpr std::uint32_t flow_hash(const IpAddress& source, const IpAddress& destination,
                                   std::uint16_t source_port, std::uint16_t destination_port) {
   const unsigned sum =

@@ -20,9 +20,9 @@ struct LanePorts {
   friend bool operator==(const LanePorts&, const LanePorts&) = default;
 };
 
-// The source port is in the same block of this many ports as the destination port. Five bits of a
-// port give all endings of the hash that 16 lanes need (four bits do not), and in each block at
-// least two ports for each ending.
+// The source port is in the same block of this many ports as the destination port. The ports of a
+// block differ in five bits. Five bits give all endings of the hash that 16 lanes need (four bits
+// do not), and at least two ports for each ending.
 inline constexpr unsigned kLanePortBlock = 32;
 
 // Returns the ports of lane `number` of `count`, a power of two up to 16, between two addresses in
@@ -37,7 +37,7 @@ constexpr LanePorts lane_ports(std::uint16_t first_port, unsigned number, unsign
       return {source, destination};
     }
   }
-  return {destination, destination};  // cannot happen with such a count
+  return {destination, destination};  // not reached, since `count` is at most 16
 }
 
 }  // namespace satrelay::gateway

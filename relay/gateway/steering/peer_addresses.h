@@ -65,7 +65,7 @@ class PeerAddresses {
   }
 
   HashKey key_;
-  std::vector<IpAddress> addresses_;   // by peer
+  std::vector<IpAddress> addresses_;   // indexed by peer
   std::vector<std::uint32_t> places_;  // indices of peers, by hash; empty if there are few peers
 };
 

@@ -85,8 +85,9 @@ std::optional<unsigned> Steering::by_lane(std::uint16_t port) const {
   return lane & (workers_ - 1);
 }
 
-// Beyond the rate only the first worker handles such a frame, and the others can learn a host from
-// a later frame. But they need everything that frames on the WAN show about a next hop.
+// Above the rate only the first worker handles a frame from the LAN: the others can learn the host
+// from a later frame. Frames from the WAN are not limited, since all workers need everything that
+// these frames show about a next hop.
 bool Steering::may_be_overheard(PortId port, const Frame& frame, Instant now) {
   if (port == PortId::kWan) return true;
   constexpr Duration kEach = Duration::seconds(1) / kOverheardPerSecond;
@@ -101,7 +102,8 @@ bool Steering::may_be_overheard(PortId port, const Frame& frame, Instant now) {
   return true;
 }
 
-// A flood must not make an owner that answers look silent.
+// An answer for which a worker waits must reach all workers even in a flood. Otherwise the owner of
+// the address would seem to be silent.
 bool Steering::is_awaited(const Frame& frame, Instant now) {
   const auto told = awaited_ ? announced_owner(frame) : std::nullopt;
   const auto answer = told ? awaited_->find(*told, now) : std::nullopt;

@@ -1,16 +1,16 @@
-// Finds the worker that must handle a frame (share.h). It is the same worker for all frames of a
-// flow, from either port: the worker that has the flow's lane at either gateway. The worker of TCP
-// and UDP is found by flow_hash(), that of an ICMP error by the packet that it quotes, and that of
-// STP by its destination port, whatever the source port is (lane_ports.h). If a network card has
-// chosen another worker, the thread that has received the frame hands the frame over. If there is a
-// single worker, it handles every frame.
+// Finds the worker that must handle a frame (share.h). All frames of a flow, from either port, have
+// the same worker: the worker that has the flow's lane. For TCP and UDP, flow_hash() determines the
+// worker. For an ICMP error, the packet that it quotes determines the worker. For STP it is the
+// destination port, whatever the source port is (lane_ports.h). If a network card has chosen
+// another worker, the thread that has received the frame hands the frame over. If there is a single
+// worker, it handles every frame.
 //
 // Fragments of a datagram are for the worker that has the datagram's flow. Only the first fragment
 // shows the ports, so its worker is remembered. Earlier fragments from the LAN that may be TCP are
 // kept here until the first fragment arrives, and dropped if it does not. The worker of other early
-// fragments is found by their addresses. All fragments of a datagram must be shown to the same
-// object. Each thread that receives has an object of its own, and cards choose a queue for
-// fragments by their addresses alone.
+// fragments is found by their addresses. Each receiving thread has its own Steering object, and all
+// fragments of a datagram must reach the same object. They do, since network cards choose the queue
+// for fragments by their addresses alone.
 #pragma once
 
 #include <array>
@@ -33,8 +33,7 @@ namespace satrelay::gateway {
 
 struct Route {
   unsigned worker = 0;  // the worker that handles the frame
-  // Whether all other workers overhear the frame too (Gateway::overhear()), since it may be useful
-  // to them.
+  // Whether all other workers must also learn addresses from the frame (Gateway::overhear()).
   bool all = false;
   // The frame was dropped, or was copied and may be returned later by take_released(). In both
   // cases the caller frees the original.
@@ -51,9 +50,8 @@ class Steering {
   // second or so.
   static constexpr Duration kPatience = Duration::seconds(2);
 
-  // The rate of ARP and Neighbour Discovery from the LAN up to which all workers overhear the
-  // frames, each worker a copy. Frames for all stations and frames for a single station have
-  // separate rates.
+  // Up to this rate of ARP and Neighbour Discovery from the LAN, each worker gets a copy of each
+  // frame (Gateway::overhear()). Multicast and unicast frames have separate rates.
   static constexpr unsigned kOverheardPerSecond = 1'000;
   static constexpr unsigned kOverheardAtOnce = 256;
 
@@ -65,11 +63,12 @@ class Steering {
     std::uint64_t not_overheard = 0;    // ARP and Neighbour Discovery of the LAN, above the rate
   };
 
-  // Answers for which workers wait may exceed that rate, but each answer only once in this time.
+  // Answers for which workers wait may exceed kOverheardPerSecond, but each answer only once in
+  // this time.
   static constexpr Duration kBetweenAnswers = Duration::milliseconds(50);
 
-  // For config.worker.count workers. `secret`: the key of the tables' hashes. `awaited`: answers of
-  // owners of addresses for which workers wait; nullptr: none.
+  // For config.worker.count workers. `secret`: the key of the tables' hashes. `awaited`: the
+  // answers of address owners for which workers wait; nullptr if they wait for none.
   Steering(const config::Gateway& config, HashKey secret,
            std::shared_ptr<const AwaitedAnswers> awaited = nullptr);
 
@@ -91,12 +90,12 @@ class Steering {
   // A datagram. The table is direct-mapped: a later datagram of the same host replaces an earlier
   // one.
   struct Datagram {
-    std::uint64_t key = 0;  // 0: none
+    std::uint64_t key = 0;  // 0 if the entry is free
     Instant until;
     unsigned worker = 0;
   };
   struct Kept {
-    std::uint64_t key = 0;  // key of its datagram; 0: the entry is free
+    std::uint64_t key = 0;  // key of its datagram; 0 if the entry is free
     IpAddress source;
     Instant until;
     std::vector<std::byte> bytes;
@@ -126,10 +125,10 @@ class Steering {
   const std::uint16_t stp_port_;
   const HashKey secret_;
   const std::size_t most_frame_size_;
-  // When the rate has recovered from all frames that were overheard.
+  // For multicast and for unicast: the time until which earlier frames use up kOverheardPerSecond.
   std::array<Instant, 2> overheard_until_{};
   std::shared_ptr<const AwaitedAnswers> awaited_;
-  // For each number of an answer: the earliest time for the next copy.
+  // Indexed by the number of an awaited answer: when it may be copied next.
   std::array<Instant, kAnswers> next_answer_{};
   std::vector<Datagram> datagrams_;   // empty with one worker
   std::vector<Kept> kept_;            // empty with one worker

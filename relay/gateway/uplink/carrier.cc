@@ -12,9 +12,9 @@ namespace {
 // How much may be sent at once. This bridges the gaps between two polls on a shared CPU, and is far
 // less than the 25 ms that the modem's queue may hold.
 constexpr Duration kBurst = Duration::milliseconds(4);
-// The same if several workers send. While the link's queue is empty, their shares add up to more
-// than the link, and so do their bursts. Larger shares compensate for bytes that the workers'
-// threads have not sent in time.
+// The same if several workers send. While the link's queue is empty, the workers' shares add up to
+// more than the link, to compensate for bytes that their threads have not sent in time. So do their
+// bursts.
 constexpr Duration kSharedBurst = Duration::microseconds(1'250);
 
 // This many bytes may wait, however slow the carrier is: a few long frames.
@@ -26,7 +26,8 @@ constexpr std::int64_t kTargetsInInterval = 20;
 // trip fits into this time. A sender that ignores drops cannot make frames wait longer.
 constexpr std::int64_t kTargetsAtMost = 10;
 
-// A pacer without a rate would never allow a packet again.
+// A smaller share becomes this rate, since a pacer with the rate zero would never allow a packet
+// again.
 constexpr BitRate kLeastShare = BitRate::bits_per_second(8);
 
 // The rate from which the rate of reports is computed while the capacity of the carrier is not

@@ -28,8 +28,8 @@ inline constexpr BitRate kLeastCapacity = BitRate::bits_per_second(1'000);
 
 struct Carrier {
   // `sources`: number of sources of traffic, see ClassOrder. `most_hosts`: hosts that may wait for
-  // the carrier. `reports`: the rate that reports of all sessions together may use; zero:
-  // config::kReportPercent. `workers`: workers that share the carrier.
+  // the carrier. `reports`: the rate that reports of all sessions together may use; if it is zero,
+  // they may use config::kReportPercent of the link. `workers`: workers that share the carrier.
   Carrier(const config::Link& link, std::size_t sources, std::size_t most_hosts,
           BitRate reports = {}, unsigned workers = 1);
   BitRate& capacity(LinkWay way) {
@@ -45,8 +45,8 @@ struct Carrier {
     return capacity == configured(way) ? BitRate() : capacity;
   }
 
-  // From now on the modem carries another rate. `found`: the rate is known or was found, and is
-  // more than an upper limit.
+  // Call this when the modem carries another rate. `found`: whether the rate is known or was found;
+  // false if it is only an upper limit.
   void set_rate(BitRate rate, bool found, Instant now);
   // Uses the share of one of several workers from now on. Sizes that depend on the whole link do
   // not change.
@@ -78,7 +78,7 @@ struct Carrier {
     std::size_t source = kBridgedSource;
     bool is_lane() const { return source != kBridgedSource; }
     LaneId lane() const { return LaneId(source - 1); }
-    // No other class or source waits, and no class has a maximum.
+    // True if no other class or source waits, and no class has a maximum.
     bool is_alone = false;
     bool is_contested = false;  // both bridged frames and sessions wait in the class
     bool is_only_source = false;

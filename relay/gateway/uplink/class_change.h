@@ -10,9 +10,9 @@ namespace satrelay::gateway {
 
 struct ClassChange {
   std::optional<std::uint8_t> weight = {};
-  std::optional<BitRate> guaranteed = {};  // zero: no guaranteed rate
-  std::optional<BitRate> maximum = {};     // zero: no maximum
-  bool as_configured = false;              // applied before the other changes
+  std::optional<BitRate> guaranteed = {};  // zero removes the guarantee
+  std::optional<BitRate> maximum = {};     // zero removes the maximum
+  bool as_configured = false;              // first restores the configured settings
 
   config::TrafficClass apply(const config::TrafficClass& in_force,
                              const config::TrafficClass& configured) const {

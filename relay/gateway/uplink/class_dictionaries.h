@@ -20,11 +20,11 @@ class ClassDictionaries {
 
   ClassDictionaries() = default;  // no class has a dictionary
   // Classes with the same dictionary content share one dictionary. Content that is not a dictionary
-  // counts as none; the loader refuses such a file. `compress_level`: config::kAutoLevel for all
+  // counts as none; the loader refuses such a file. `compress_level`: config::kAutoLevel means all
   // levels.
   ClassDictionaries(const std::vector<config::TrafficClass>& classes, int compress_level);
 
-  // nullptr: the class has no dictionary.
+  // Returns nullptr if the class has no dictionary.
   Levels of(std::string_view class_name) const;
 
  private:

@@ -16,7 +16,8 @@ using schedule::ClassSet;
 constexpr Duration kGuaranteedBurst = Duration::milliseconds(20);
 constexpr Duration kMaximumBurst = Duration::milliseconds(4);
 
-// A pacer without a rate would never allow a packet again.
+// A smaller rate becomes this rate, since a pacer with the rate zero would never allow a packet
+// again.
 constexpr BitRate kLeastPart = BitRate::bits_per_second(8);
 
 // The overhead is zero, since sizes are already as the carrier counts them.

@@ -38,7 +38,8 @@ class ClassOrder {
   // Uses this worker's share from now on. set() and set_rate() still set the values of the whole
   // carrier.
   void take_share(const LinkShare& share, Instant now);
-  // The share has expired: this worker uses `part` of kWholeLink of all rates.
+  // Call this when the share has expired. This worker then uses the fraction part / kWholeLink of
+  // each rate.
   void fall_back(std::uint32_t part, Instant now);
 
   // The class of `waiting` that sends next; nullopt if none may send now.
@@ -56,8 +57,8 @@ class ClassOrder {
   std::uint64_t start(schedule::ClassId id, std::size_t source) const {
     return classes_[id].sources.start(source);
   }
-  // How far the source's start tag is ahead of the class's virtual time; 0: the source is served at
-  // once (pep/schedule/fair_tags.h).
+  // How far the source's start tag is ahead of the class's virtual time; 0 means that the source is
+  // served at once (pep/schedule/fair_tags.h).
   std::uint64_t lead(schedule::ClassId id, std::size_t source) const {
     return classes_[id].sources.lead(source);
   }
@@ -73,8 +74,8 @@ class ClassOrder {
     book(c, id, bytes, now);
     return passed;
   }
-  // The same for a bridged frame. HeldFrames keeps the tags of the frame's host; that host was
-  // `lead` ahead of the class's virtual time.
+  // Call this instead of on_sent() for a bridged frame. HeldFrames keeps the tags of the frame's
+  // host. `lead`: how far the host was ahead of the class's virtual time.
   void on_bridged(schedule::ClassId id, std::uint64_t lead, ByteCount bytes, Instant now) {
     classes_[id].sources.pass(lead);
     book(classes_[id], id, bytes, now);
@@ -82,9 +83,9 @@ class ClassOrder {
 
   // Bridged frames leave an eighth of a class to its relayed connections, however many hosts the
   // frames seem to come from, since any station can forge source addresses.
-  // bridged_may_have_turn(): whether a bridged frame may have the turn while both wait. Call
-  // on_bridged_beside_relayed() for bridged bytes that were sent while both waited, and
-  // on_relayed() for all relayed bytes.
+  // bridged_may_have_turn(): whether a bridged frame may have the turn if relayed connections also
+  // wait. Call on_bridged_beside_relayed() for bridged bytes that were sent while relayed
+  // connections waited, and on_relayed() for all relayed bytes.
   bool bridged_may_have_turn(schedule::ClassId id) const {
     return classes_[id].bridged_share.preferred();
   }
@@ -116,7 +117,7 @@ class ClassOrder {
     }
   }
   void apply(Class& c, Instant now) const;
-  // The guaranteed rate of the class at the present rate of the carrier.
+  // The guaranteed rate of the class at the current rate of the carrier.
   BitRate guaranteed(const Class& c) const;
 
   BitRate rate_;

@@ -123,9 +123,9 @@ HeldFrames::Flow& HeldFrames::flow_of(const HeldKey& key) {
   return *flow;
 }
 
-// Drops a frame of the largest flow of the largest host, which may be the flow or host of the new
-// frame itself. It drops no frame of another host or flow that would then have fewer frames than
-// the new frame's own host or flow.
+// Drops a frame of the largest flow of the largest host. These may be the flow and the host of the
+// new frame. Another host or flow loses no frame if it would then have fewer frames than the host
+// or flow of the new frame.
 bool HeldFrames::make_room(const HeldKey& key) {
   const Class& c = classes_[key.traffic_class];
   Host* const newcomer = hosts_.find(host_key(key));

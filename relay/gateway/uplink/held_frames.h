@@ -4,9 +4,9 @@
 // Hosts share their class equally, and flows share their host equally. Each host and each flow has
 // a tag, as in start-time fair queueing (pep/schedule/fair_tags.h). The tag says how much it was
 // served, on the clock of its class or of its host. If the tag is behind that clock, or hardly
-// ahead of it, the host or flow sends less than its share. Its frames are then sent before the
-// frames of the others, which take turns (pep/schedule/fair_turns.h). A tag is kept until the clock
-// has passed it, so a pause gives no advantage.
+// ahead of it, the host or flow sends less than its share, and goes first: its frames are sent
+// before the frames of the other hosts or flows, which take turns (pep/schedule/fair_turns.h). A
+// tag is kept until the clock has passed it, so a pause gives no advantage.
 //
 // CoDel's law drops frames (pep/schedule/codel.h), for each flow separately. While a class is
 // crowded, each new frame makes the host with the most frames in the class lose one.
@@ -61,8 +61,8 @@ class HeldFrames {
     ByteCount few;
     std::uint32_t overhead = 0;
   };
-  // Hosts that go first leave an eighth to the other hosts of their class, and flows that go first
-  // to the other flows of their host.
+  // Hosts that go first leave an eighth of their class to its other hosts. Flows that go first
+  // leave an eighth of their host to its other flows.
   static constexpr schedule::CappedShare::Permille kFirstShare = 875;
 
   // Slots are numbered from 0 to most_frames - 1; there are at most 65534. `clocks`: the number of
@@ -84,8 +84,8 @@ class HeldFrames {
   bool any_dropped() const { return !dropped_.empty(); }
 
   // --- together with other sources of the class, in units of FairTags::kUnit
-  // How far the host of the class's next frame is ahead of the clock; 0: the host is served at
-  // once.
+  // How far the host of the class's next frame is ahead of the clock; 0 means that the host is
+  // served at once.
   std::uint64_t lead(schedule::ClassId traffic_class) const;
   // A carrier has served other sources of the class, so that their virtual time has advanced by
   // `units`.
@@ -138,7 +138,7 @@ class HeldFrames {
   struct Host {
     std::uint64_t key = 0;
     Host* chain = nullptr;
-    schedule::HostShare* share = nullptr;  // nullptr: the host cannot wait in other queues
+    schedule::HostShare* share = nullptr;  // nullptr if the host cannot wait in other queues
     schedule::ClassId traffic_class = 0;
     std::size_t frames = 0;
     // Number of its flows.
@@ -153,7 +153,8 @@ class HeldFrames {
     FlowList first;
     schedule::FairTurns<Flow, &Flow::hook> turns;
     schedule::CappedShare first_share{kFirstBurst};
-    // The flow that had the most frames of the host when it last got a frame.
+    // The largest flow that push() has found: push() compares only the flow of the new frame with
+    // this one.
     Flow* fattest = nullptr;
     ListHook<Host> hook, first_hook;
     bool empty() const { return frames == 0; }

@@ -1,4 +1,4 @@
-// Computes the host and the flow by which a waiting bridged frame takes its turns.
+// Computes the host and the flow to which HeldFrames assigns a bridged frame.
 #pragma once
 
 #include "config/model/schema.h"
@@ -9,8 +9,8 @@
 namespace satrelay::gateway {
 
 // `frame` comes from the LAN. Its flow is identified by its addresses, its protocol and, where they
-// are visible, its ports. A frame that is not IP belongs to a host and a flow of its own kind: its
-// PPPoE session, its stack of MPLS labels (at most three of them), or otherwise its two MACs.
+// are visible, its ports. If the frame is not IP, its PPPoE session counts as both host and flow,
+// or its stack of MPLS labels (at most three of them), or otherwise its two MACs.
 HeldKey held_key(const HashKey& key, config::FairHosts fair, schedule::ClassId traffic_class,
                  const Frame& frame);
 

@@ -70,8 +70,8 @@ class OwnTraffic {
   }
   // Budget for control frames of layer 2 from the LAN.
   control::Budget& control() { return control_; }
-  // Budgets for sessions: for HELLOs that they send unasked, for answers to the peer's HELLOs, and
-  // for CLOSE.
+  // Budgets for sessions: for HELLOs that they send on their own, for answers to the peer's HELLOs,
+  // and for CLOSE.
   control::Budget& hellos() { return hellos_; }
   control::Budget& hello_answers() { return hello_answers_; }
   control::Budget& closes() { return closes_; }
@@ -80,7 +80,7 @@ class OwnTraffic {
   // Size of a frame of 128 octets, including the overhead of Ethernet on the wire.
   static constexpr ByteCount kSmallFrame = ByteCount(128 + 24);
   static constexpr ByteCount kTwoSmallFrames = kSmallFrame * 2;
-  // Size of four HELLOs: a handshake, once packets of the peer arrive.
+  // Size of four HELLOs, which are enough for a handshake once packets of the peer arrive.
   static constexpr ByteCount kHandshake = ByteCount(4 * 450);
   static constexpr BitRate kOneFrameASecond = BitRate::bits_per_second(kSmallFrame.value() * 8);
   static constexpr BitRate kLeastControl = BitRate::bits_per_second(16'000);

@@ -1,4 +1,4 @@
-// The way from a lane's session to the port, which the uplink uses through this interface.
+// The interface through which the uplink gets packets from the sessions of the lanes.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ namespace satrelay::gateway {
 class SessionPort {
  public:
   struct Written {
-    std::size_t count = 0;         // 0: the session has nothing to send
+    std::size_t count = 0;         // 0 if the session has nothing to send
     std::size_t frame_header = 0;  // size in bytes of the headers before each packet
     bool had_events = false;       // the session had events, which were handled
   };

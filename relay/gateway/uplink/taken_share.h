@@ -1,4 +1,4 @@
-// The share of a carrier that one of several workers has, as it was last taken over.
+// The share of a carrier that this worker, one of several, has last taken over.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ struct TakenShare {
   bool has_risen = false;
   // When the share expires; never() if there is none, or if it has expired.
   Instant until = Instant::never();
-  std::uint32_t fallback = 0;  // a part of kWholeLink
+  std::uint32_t fallback = 0;  // as a fraction of kWholeLink
   std::uint64_t serial = 0;
 
   bool has_expired() const { return is_taken && until.is_never(); }

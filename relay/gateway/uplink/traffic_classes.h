@@ -20,7 +20,7 @@ namespace satrelay::gateway {
 struct TrafficClassState {
   config::TrafficClass in_force;
   config::TrafficClass configured;
-  // nullptr: none. Classes without a configured name have no dictionary.
+  // nullptr if the class has no dictionary. Classes without a configured name have no dictionary.
   ClassDictionaries::Levels dictionary;
   ClassUse use;
   Histogram relayed_waits{kRelayedWait.bounds};

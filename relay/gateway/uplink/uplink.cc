@@ -47,7 +47,7 @@ Uplink::BridgeOutcome Uplink::admit(ClassId id, const Frame& frame, std::size_t 
     ++parts_.classes[id].use.dropped_frames;
     return BridgeOutcome::kNoRoom;
   }
-  // Sessions wait in the class, too. So the frame is charged to its host, which may have had its
+  // Sessions also wait in the class. So the frame is charged to its host, which may have had its
   // turns already.
   if (const auto way = is_first ? way_out(turn, now) : std::nullopt) {
     const auto held = parts_.held.pop(turn, turns_.held_terms(turn), now);

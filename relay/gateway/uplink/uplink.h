@@ -65,7 +65,7 @@ class Uplink final : public OwnFrames {
   BridgeOutcome admit(schedule::ClassId id, const Frame& frame, std::size_t ip_bytes, Instant now);
   // How many bridged frames had to wait and were dropped, since the last call.
   struct Drops {
-    std::uint64_t crowded = 0;  // dropped for other frames
+    std::uint64_t crowded = 0;  // dropped to make room for other frames
     std::uint64_t late = 0;     // dropped since they had waited too long
   };
   Drops take_drops() { return std::exchange(drops_, {}); }
@@ -83,9 +83,10 @@ class Uplink final : public OwnFrames {
   void book_own(std::size_t frame_size, Instant now);
 
   // --- output ----------------------------------------------------------------------------------
-  // Writes or releases the next frames. Returns their number: several only if they are packets of a
-  // lane that keeps its turn. Each frame is in one of `rooms`, of which there is at least one, and
-  // `polled` has as many elements. A frame that is not written is returned alone.
+  // Writes or releases the next frames, and returns their number. There are several only if they
+  // are packets of a lane that keeps its turn. Each frame is written into one of `rooms`, and
+  // described in one of `polled`. `rooms` must not be empty, and `polled` must have as many
+  // elements as `rooms`. A frame that is not written (kHeld, kDropped) is returned alone.
   std::size_t poll(std::span<const MutableBytes> rooms, std::span<Polled> polled, Instant now);
   // When a frame or stream that waits in a class may be sent.
   Instant next_turn(Instant now) const;

@@ -20,7 +20,8 @@ constexpr std::size_t kPacketsAtOnce = 32;
 std::optional<Uplink::Choice> Uplink::choose(const Carrier& carrier, ClassSet bridged,
                                              Instant now) const {
   if (!carrier.pacer.can_send(now)) {
-    // Only a train may continue now, since trains may run ahead of the carrier.
+    // Now only a train may continue: the packets by which a controller measures the link may run
+    // ahead of the carrier's rate.
     if (!carrier.config.finds_capacity()) return std::nullopt;
     bridged = 0;
   }
@@ -131,7 +132,8 @@ bool Uplink::choose_all(Instant now) {
   return any;
 }
 
-// Polling each of many lanes before every packet would take too long.
+// Polls lanes until one of them has a packet. Polling all of many lanes before every packet would
+// take too long.
 std::size_t Uplink::poll_lanes(std::span<const MutableBytes> rooms, std::span<Polled> polled,
                                Instant now) {
   if (!parts_.ready_set.from(LaneId())) return 0;

@@ -1,13 +1,13 @@
 // Remembers whether the servers behind a peer answer at all by IPv4, and by IPv6. Many networks
 // announce IPv6 and do not route it. A client that knows addresses of both families turns to the
-// other family when connect() fails or takes long. A gateway that answers in the name of such
-// servers defeats that.
+// other family when connect() fails or takes long. If a gateway answered SYNs in the name of such
+// unreachable servers, connect() would succeed, and the client would not change families.
 //
 // A family is silent when three servers of different networks (a /24, or a /64) have not answered
 // within five minutes, and no other server has answered. A single answer ends that state.
 //
-// All workers share one object. If two workers write at the same time, one of two servers may be
-// lost. That server is recorded at its next connection.
+// All workers share one object. If two workers write at the same time, one of the two servers may
+// not be recorded. It is recorded at its next connection.
 #pragma once
 
 #include <array>
@@ -39,11 +39,12 @@ class FarFamilies {
 
  private:
   struct Family {
-    // Networks of servers that did not answer. Upper half: a part of the network's hash. Lower
-    // half: the time in seconds. 0: none.
+    // Networks of servers that did not answer. The upper half of a word is a part of the network's
+    // hash, and the lower half is the time in seconds. A word of 0 is empty.
     std::array<std::atomic<std::uint64_t>, kServers> unanswered{};
-    std::atomic<std::uint32_t> answered{};  // time in seconds; 0: never
-    // The last second in which the family was found silent; 0: the family is not silent.
+    // Time of the last answer in seconds; 0 if there was none.
+    std::atomic<std::uint32_t> answered{};
+    // The last second in which the family was found silent; 0 if the family is not silent.
     std::atomic<std::uint32_t> silent_since{};
   };
   Family& family_of(FarGatewayId peer, const IpAddress& server) {

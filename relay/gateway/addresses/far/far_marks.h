@@ -28,12 +28,13 @@ class FarMarks {
 
   explicit FarMarks(HashKey key) : key_(key), table_(kPlaces) {}
 
-  // `port`: the port of the service; kNoPort if the host is the client. Marks with the TTL of a
-  // probe are not kept, since a packet in the host's name with such a TTL would reach no host.
+  // `port` is the port of the service, or kNoPort if the host is the client. Marks with the TTL of
+  // a traceroute probe are not kept, since packets with so low a TTL might not reach the other
+  // host.
   void note(const IpAddress& host, std::uint16_t port, const PathMarks& marks, Instant now);
   // The marks of exactly this service; nullopt if none were noted within a day.
   std::optional<PathMarks> find(const IpAddress& host, std::uint16_t port, Instant now) const;
-  // The marks of the service, or else those of the host's latest connection.
+  // The marks of the service. If they are not known, the marks of the host's latest connection.
   std::optional<PathMarks> guess(const IpAddress& host, std::uint16_t port, Instant now) const;
   // Sets the marks in a TCP frame over IP without options, according to the frame's source address
   // and port.

@@ -1,7 +1,7 @@
 // Remembers for each far service (an address and a port) whether it accepted its latest connection.
-// If a gateway answers a SYN before the server does, it must withdraw the answer when the server
-// refuses. So after a refusal the gateway lets the service answer by itself, until the service
-// accepts again.
+// If a gateway answers a SYN before the server does, and the server then refuses, the gateway must
+// reset a connection that the client believes to be open. So after a refusal the gateway waits for
+// the service's own answer, until the service accepts a connection again.
 //
 // All workers share one table. It has a fixed size and is indexed by a keyed hash. Entries of the
 // earliest hour are replaced first.
@@ -29,8 +29,9 @@ class FarServices {
 
   explicit FarServices(HashKey key) : key_(key), table_(kPlaces) {}
 
-  // Returns true if the service had another outcome before, or no known outcome. `connection`: a
-  // connection to the service. The same address and port in another VLAN is another service.
+  // Records the outcome of `connection` for its service. Returns true if the service had a
+  // different outcome before, or no known outcome. The same address and port in another VLAN is
+  // another service.
   bool note(const FlowKey& connection, Outcome outcome, Instant now);
   // nullopt if no outcome was noted within a day.
   std::optional<Outcome> latest(const FlowKey& connection, Instant now) const;

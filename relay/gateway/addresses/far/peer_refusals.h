@@ -1,14 +1,13 @@
 // Remembers which clients a peer has refused lately, and for which servers it had no room. The
-// gateway does not answer a SYN of such a connection itself, but lets the server answer. So no
-// client relies on a connection that the peer refuses.
+// gateway does not answer the SYN of a connection with such a client or server, but waits for the
+// server's answer. So no client relies on a connection that the peer then refuses.
 //
-// A suspicion does not cause bridging, since it may be wrong: a refusal has several possible
-// causes. It costs only a round trip. If three clients of a network were refused and none was
-// accepted, the whole network is suspicious.
+// A suspected connection is still relayed, since the suspicion may be wrong: a refusal has several
+// possible causes. The suspicion costs only a round trip. If three clients of a network were
+// refused and none was accepted, all clients of that network are suspected.
 //
 // All workers share one object. Its tables have a fixed size and are indexed by a keyed hash. The
-// entry that was written first is replaced first. Clients, networks and servers have separate
-// tables.
+// oldest entry is replaced first. Clients, networks and servers have separate tables.
 #pragma once
 
 #include <cstddef>
@@ -50,9 +49,10 @@ class PeerRefusals {
   void count_in_network(FarGatewayId peer, const IpAddress& client, Instant now);
 
   HashKey key_;
-  // The time in seconds, above a bit that says whether the client was refused.
+  // The upper bits are the time in seconds. The lowest bit says whether the client was refused.
   SharedTable clients_;
-  // The time in seconds, above the number of refused clients and a flag for an accepted client.
+  // The upper bits are the time in seconds. Below are the number of refused clients, and a flag
+  // that is set if a client was accepted.
   SharedTable networks_;
   SharedTable servers_;  // the time in seconds
 };

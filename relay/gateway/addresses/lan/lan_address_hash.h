@@ -13,7 +13,7 @@
 
 namespace satrelay::gateway {
 
-// `further`: another value that distinguishes entries, such as a peer.
+// `further` is another value that distinguishes entries, such as a peer's number.
 inline std::uint64_t hash_lan_address(const HashKey& key, const LanAddress& address,
                                       const MacAddress& mac = {}, std::uint32_t further = 0) {
   constexpr std::size_t kHost = 16, kVersion = 1, kMac = 6, kFurther = 4;

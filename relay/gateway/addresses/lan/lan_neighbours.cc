@@ -63,9 +63,9 @@ LanNeighbours::Heard LanNeighbours::put(const IpAddress& host,
   return {host, towards};
 }
 
-// An answer shows the host's MAC, but not which MAC of the router the host uses. So the known MAC
-// of the router is kept. If none is known, `router_` is used, the MAC to which this gateway itself
-// would send.
+// An answer shows the host's MAC, but not which MAC of the router the host uses. So the entry keeps
+// the router's MAC that it has. If it has none, it gets `router_`, the MAC to which this gateway
+// itself would send.
 std::optional<LanNeighbours::Heard> LanNeighbours::put_mac(const IpAddress& host,
                                                            const MacAddress& mac,
                                                            const wire::EthernetHeader& seen) {
@@ -231,7 +231,8 @@ void LanNeighbours::handle_timeout(Instant now) {
       return true;
     }
     if (question.left == 0) {
-      // A question that is still not sent shows only that this machine stood still.
+      // If the question was not even sent, this machine was stalled, and the silence says nothing
+      // about the host.
       if (!question.due) silences_[next_silence_++ % kQuestions] = {question.host, question.began};
       return true;
     }

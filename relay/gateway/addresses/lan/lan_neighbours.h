@@ -4,9 +4,9 @@
 // says nothing about this LAN. It learns from frames that hosts send to far hosts, and from ARP and
 // Neighbour Discovery. It asks for a host from which it has received nothing.
 //
-// A frame from the WAN shows where the router expects its host, but any station may have forged the
-// frame. It is remembered for a while, and only in an empty entry. It is used if the host does not
-// answer.
+// A frame from the WAN shows at which MAC the router expects the host, but any station may have
+// forged the frame. This MAC is remembered for a while, and only in an empty entry. It is used if
+// the host does not answer questions.
 //
 // The table has a fixed size and is direct-mapped: a later host replaces an earlier host, and the
 // gateway asks for the earlier host again when needed.
@@ -45,8 +45,8 @@ class LanNeighbours {
     wire::EthernetHeader towards;
   };
 
-  // `own_mac`: the source MAC of questions to owners, which they answer. Such questions are
-  // recorded in `awaited`.
+  // `own_mac` is the source MAC of questions to owners, and so the MAC to which they answer. Such
+  // questions are recorded in `awaited`.
   LanNeighbours(const config::Gateway& config, const Policy& policy, HashKey key,
                 const MacAddress& own_mac, AwaitedAnswers& awaited, Counters& counters);
 
@@ -59,8 +59,8 @@ class LanNeighbours {
   bool may_be_host(const MacAddress& mac) const {
     return !mac.is_multicast() && mac != MacAddress() && mac != own_mac_ && mac != router_;
   }
-  // An accepted segment of the host has arrived with this header, and the one before with another
-  // source MAC.
+  // An accepted segment of the host has arrived with the header `seen`. The segment before it had
+  // another source MAC.
   void note_sender(const IpAddress& host, const wire::EthernetHeader& seen, Instant now) {
     hear_owner(host, seen.source, LanOwners::Claim::kSends, seen, now);
   }
@@ -70,7 +70,7 @@ class LanNeighbours {
     owners_.note_receiver(pair.here, seen.source, receiver);
     destinations_.note_receiver(pair, seen.source, receiver);
   }
-  // The header of an answer to a frame of the host that had the header `seen`.
+  // Returns the header for an answer to a frame that the host sent with the header `seen`.
   wire::EthernetHeader way_back(const HostPair& pair, const wire::EthernetHeader& seen,
                                 Instant now) const {
     wire::EthernetHeader back = seen.reversed();
@@ -78,18 +78,18 @@ class LanNeighbours {
     back.destination = told != seen.source ? told : owners_.receiver(pair.here, seen.source);
     return back;
   }
-  // The MACs to which far hosts address their frames. They do not count as claims of an owner, and
-  // cause no questions: far hosts must not redirect the flows of other hosts.
+  // The MACs to which far hosts address their frames. Such a MAC does not count as the claim of an
+  // owner, and causes no questions: far hosts must not redirect the flows of other hosts.
   LearnedDestinations& destinations() { return destinations_; }
   const LearnedDestinations& destinations() const { return destinations_; }
-  // Asks all stations of the VLAN for the owner of an address that ARP has not named. `tried`: the
-  // header of a frame to the address that no host has answered. The gateway learns the answer like
-  // any other, and no flow waits for it.
+  // Asks all stations of the VLAN for the owner of an address that ARP has not named. `tried` is
+  // the header of a frame to the address that no host has answered. The gateway learns the answer
+  // like any other, and no flow waits for it.
   void ask_for_owner(const LanAddress& address, const wire::EthernetHeader& tried, Instant now);
   const LanOwners& owners() const { return owners_; }
-  // Whether an owner was found to be silent since the last call.
+  // Whether an owner was found to be silent since the last call of take_moved().
   bool take_moved() { return std::exchange(has_moved_, false); }
-  // Notes a frame that is bridged to the LAN.
+  // Records where a frame that is bridged to the LAN expects its host.
   void note_from_wan(const Frame& frame, Instant now);
   std::optional<wire::EthernetHeader> find(const IpAddress& host, Instant now) const;
 
@@ -109,15 +109,15 @@ class LanNeighbours {
  private:
   enum class Source : std::uint8_t {
     kNone,
-    kWan,         // not used yet
-    kUnanswered,  // from the WAN, and used, as the host has not answered
+    kWan,         // shown by a frame from the WAN, and not used yet
+    kUnanswered,  // shown by a frame from the WAN, and used since the host has not answered
     kLan,
   };
   struct Entry {
     IpAddress host;
     wire::EthernetHeader towards;
     Source source = Source::kNone;
-    // Until when the information from a frame of the WAN is valid.
+    // Information from a frame of the WAN is valid until this time.
     Instant until = {};
   };
   struct Question {
@@ -127,8 +127,8 @@ class LanNeighbours {
     std::uint8_t left = 0;
     bool due = false;
     bool falls_back = false;
-    // Set if the question is in the gateway's own name: its Ethernet header. It is sent only to the
-    // owner of an address, or to all stations to find the owner.
+    // The Ethernet header, if the question is in the gateway's own name. Such a question is sent
+    // only to the owner of an address, or to all stations to find the owner.
     std::optional<wire::EthernetHeader> own = std::nullopt;
   };
   struct Silence {
@@ -137,10 +137,10 @@ class LanNeighbours {
   };
   static constexpr Duration kNoted = Duration::seconds(60);
   static constexpr std::size_t kEntries = 4096;
-  // The most open questions in the router's name, and the most in the gateway's own name.
+  // The most open questions in the router's name. The same limit applies to the gateway's own name.
   static constexpr std::size_t kQuestions = 64;
-  // The most questions to all stations among those in the gateway's own name. Even stray SYNs cause
-  // such questions, and there must be capacity for questions to owners.
+  // The most questions to all stations among the questions in the gateway's own name. Even stray
+  // SYNs cause questions to all stations, and some capacity must be left for questions to owners.
   static constexpr std::size_t kQuestionsToAll = kQuestions / 2;
   // The most addresses per second for which questions in the gateway's own name begin.
   static constexpr unsigned kAskedPerSecond = 64;
@@ -178,7 +178,7 @@ class LanNeighbours {
   std::array<Silence, kQuestions> silences_{};
   std::size_t next_silence_ = 0;
   std::size_t own_questions_ = 0;  // how many of `questions_` are in the gateway's own name
-  // The questions so far use up the allowed rate until this time.
+  // The time until which the questions so far use up the allowed rate.
   Instant asked_until_;
   LanOwners owners_;
   LearnedDestinations destinations_;

@@ -66,7 +66,8 @@ class LanOwners {
   enum class Claim : std::uint8_t {
     kReplaces,      // ARP, or an advertisement with Override
     kReplacesNone,  // an advertisement without Override
-    kSends,         // a frame of the host has that source MAC; a router may have sent the frame
+    // A frame of the host has this source MAC, which may also be the MAC of a router.
+    kSends,
   };
   enum class News : std::uint8_t {
     kNone,
@@ -75,11 +76,11 @@ class LanOwners {
   };
   News hear(const LanAddress& address, const NamedMac& named, Claim claim, Instant now);
   // The host sends from the MAC `sender`, and has acknowledged frames that were sent to the MAC
-  // `receiver`. Remembers that if `receiver` is the owner. Otherwise forgets `sender`.
+  // `receiver`. Remembers `sender` if `receiver` is the owner's MAC, and forgets it otherwise.
   void note_receiver(const LanAddress& address, const MacAddress& sender,
                      const MacAddress& receiver);
-  // The destination MAC for a host that sends from `sender`: the same MAC, or an owner at which the
-  // host has received frames before.
+  // The destination MAC for a host that sends from `sender`: the owner's MAC if the host has
+  // received frames there before, and otherwise `sender`.
   MacAddress receiver(const LanAddress& address, const MacAddress& sender) const;
   // nullptr if the owner is not known.
   const NamedMac* owner(const LanAddress& address) const;
@@ -91,14 +92,15 @@ class LanOwners {
   struct Other {
     MacAddress mac;
     std::uint64_t claim = 0;  // a serial number, never 0
-    // True if the owner that was asked is silent, so that the address has moved. Never true for a
+    // True if the owner was asked and is silent, so that the address has moved. Never true for a
     // router: any station can claim an unused address, first with the router's MAC, and then with
     // another MAC.
     bool has_moved = false;
   };
-  // Returns a MAC other than `used` to which frames for this address may be sent. If the address
-  // has no owner, it is behind a router, and `used` is the router's MAC; then the result may be the
-  // MAC to which the router's address has moved. Claims with numbers up to `tried` are left out.
+  // Returns a MAC other than `used` to which frames for this address may be sent. If the table has
+  // no owner of the address, the address is behind a router, and `used` is the router's MAC. Then
+  // the result may be the MAC to which the router's address has moved. Claims with numbers up to
+  // `tried` are left out.
   std::optional<Other> other(const LanAddress& address, const MacAddress& used, Instant now,
                              std::uint64_t tried = 0) const;
 
@@ -107,14 +109,15 @@ class LanOwners {
   struct Entry {
     LanAddress address;
     NamedMac owner;
-    // The other MAC that claims the address. After a move: the previous owner.
+    // The other MAC that claims the address. After a move, it is the previous owner.
     NamedMac candidate;
-    // The latest further MAC that claims the address since the owner was asked; zero: none.
+    // The latest third MAC that has claimed the address since the owner was asked; zero if there is
+    // none.
     NamedMac latest;
     // Source MAC of a host that receives frames at the owner's MAC.
     MacAddress sender;
     State state = State::kSettled;
-    std::uint64_t claim = 0;  // 0: the entry is empty
+    std::uint64_t claim = 0;  // 0 if the entry is empty
     std::uint64_t latest_claim = 0;
     Instant changed;
     Instant ask_again;
@@ -123,7 +126,7 @@ class LanOwners {
   struct Move {
     MacAddress from, to;
     Vlans vlans{};
-    std::uint64_t claim = 0;  // 0: the entry is empty
+    std::uint64_t claim = 0;  // 0 if the entry is empty
     Instant since;
   };
   static constexpr std::size_t kEntries = 4096;
@@ -140,7 +143,8 @@ class LanOwners {
 
   HashKey key_;
   std::vector<Entry> entries_;
-  // The latest entry with an owner that is in doubt, indexed by the hash of that owner's MAC.
+  // For the hash of a MAC and its VLANs, the index of the latest entry in which a claim challenges
+  // the owner with this MAC.
   std::vector<std::uint16_t> by_owner_;
   std::vector<Move> moves_;  // the latest moves, indexed by the hash of the old MAC
   std::uint64_t claims_ = 0;

@@ -35,8 +35,8 @@ namespace satrelay::gateway {
 class PresenceChecks {
  public:
   static constexpr Duration kKept = Duration::seconds(10);
-  // The gateway asks for the same host again only after this time. The interval doubles with each
-  // repeat.
+  // The gateway asks for the same host again only after this time. The interval doubles if the host
+  // is asked for again soon.
   static constexpr Duration kInterval = Duration::seconds(2);
   static constexpr Duration kLongestInterval = Duration::seconds(64);
   static constexpr std::size_t kMostAsked = 64;  // at the same time
@@ -51,20 +51,20 @@ class PresenceChecks {
   struct Check {
     LanAddress address;
     NamedMac named;
-    // The configured peer that has asked, or must be informed.
+    // The configured peer that has asked for the host, or that will get the result.
     FarGatewayId peer;
     State state = State::kNone;  // the latest result
-    // When the questions began that led to `state`.
+    // The time at which the questions began that led to `state`.
     Instant began = {};
     Instant changed = {};
-    bool is_asked = false;  // its questions are not finished
+    bool is_asked = false;  // the questions for the host are not finished
     bool is_used = false;   // the entry is in use
     Instant asked = {};     // when its latest questions began
     Duration interval = kInterval;
   };
 
-  // `own_mac`: the source MAC of questions, which hosts answer. Questions are recorded in
-  // `awaited`. `stations` is shared by all workers.
+  // `own_mac` is the source MAC of questions, and so the MAC to which hosts answer. Questions are
+  // recorded in `awaited`. All workers share `stations`.
   PresenceChecks(Proof proof, HashKey key, const MacAddress& own_mac, AwaitedAnswers& awaited,
                  const FilteringDatabase& stations);
 
@@ -80,13 +80,14 @@ class PresenceChecks {
   // Handles the sender of any frame from the LAN. Has no effect unless Proof::kAnything.
   void hear_sender(const wire::EthernetHeader& seen, Instant now);
 
-  // A finished check; each is returned once. kNone: the host could not be asked.
+  // A finished check. Each check is returned once. The result is kNone if the host could not be
+  // asked.
   struct Settled {
     Check check;
     State result = State::kNone;
   };
   std::optional<Settled> take_settled();
-  // Returns a result that is still kept; nullptr: none.
+  // Returns a result that is still kept; nullptr if there is none.
   const Check* find(const LanAddress& address, const MacAddress& mac, FarGatewayId peer,
                     Instant now) const;
   // The header of a frame to the host, with the gateway's own MAC as source.
@@ -106,7 +107,7 @@ class PresenceChecks {
     std::uint16_t place = 0;
     std::uint8_t left = 0;  // number of further questions
     bool due = false;
-    bool has_left = false;  // one of the questions was sent
+    bool has_left = false;  // at least one of the questions was sent
     Instant next;
   };
   static constexpr std::size_t kEntries = 1024;
@@ -129,7 +130,7 @@ class PresenceChecks {
   std::vector<Check> checks_;
   std::vector<Question> questions_;
   std::vector<Result> settled_;
-  // The questions so far use up the allowed rate until this time.
+  // The time until which the questions so far use up the allowed rate.
   Instant asked_until_;
 };
 

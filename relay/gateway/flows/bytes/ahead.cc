@@ -7,22 +7,22 @@
 namespace satrelay::gateway {
 namespace {
 
-// A flight lasts a round trip and kBeyondRoundTrip, and at least kShortestFlight. The gateway
-// stores as many bytes as the link can send in a flight. So the link has bytes to send even if a
-// host's bytes arrive late, and the rate of a flow can grow.
+// A flight is a period: a round trip plus kBeyondRoundTrip, and at least kShortestFlight. The
+// gateway stores as many bytes of a host as the link can send in a flight. So the link has bytes to
+// send even if the host's bytes arrive late, and the rate of a flow can grow.
 constexpr Duration kShortestFlight = Duration::milliseconds(400);
 constexpr Duration kBeyondRoundTrip = Duration::milliseconds(200);
-// How long the link may need to send a raw block. At first a host may be ahead by the bytes that
-// the link sends in this time.
+// The longest time that the link should need to send a raw block. At first a host may be ahead of
+// the link by the bytes that the link sends in this time.
 constexpr Duration kBlock = Duration::milliseconds(200);
-// A compressed block may take the link longer, and may always have kLeastCompressed bytes, because
-// small blocks compress worse: 6 KB of text shrink by a third less than 64 KiB do. With 800 ms and
-// 3 KB instead, text would gain up to 5% more, but 10 flows or more would be 10 to 50% further
-// ahead.
+// The longest time that the link should need to send a compressed block. The block may always have
+// kLeastCompressed encoded bytes, because small blocks compress worse: 6 KB of text shrink by a
+// third less than 64 KiB do. With 800 ms and 3 KB instead, text would gain up to 5% more, but the
+// hosts of 10 flows or more would be 10 to 50% further ahead.
 constexpr Duration kCompressedBlock = Duration::milliseconds(600);
 constexpr std::uint64_t kLeastCompressed = 2'000;
 constexpr std::uint64_t kMostAtFirst = 64 * 1024;
-// If fewer segments are in flight, TCP waits for acknowledgments of its own segments.
+// With fewer segments in flight, a host's TCP must often stop and wait for an acknowledgment.
 constexpr std::uint64_t kLeastSegments = 4;
 constexpr std::uint64_t kUsualSegment = 1460;
 // In a flight a host may send this many times the bytes that the link sent in the flight before, as
@@ -30,7 +30,8 @@ constexpr std::uint64_t kUsualSegment = 1460;
 // a short flow arrive here soon.
 constexpr std::uint64_t kGrowth = 2;
 constexpr std::uint64_t kGrowthAtFirst = 8;
-// How long a computed limit holds if no block begins, since each segment of a host needs the limit.
+// A computed limit is used for this long, or until a block ends. Each segment of a host needs the
+// limit, so it is not computed each time.
 constexpr Duration kStands = Duration::milliseconds(5);
 
 Duration flight_time(Duration round_trip) {

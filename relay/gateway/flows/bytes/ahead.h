@@ -1,6 +1,6 @@
-// How far a flow's host may be ahead of the link, in bytes that the gateway has acknowledged and
-// has not yet sent in a packet. The host counts these bytes as sent, and waits for the far host's
-// answer to them.
+// How far a flow's host may be ahead of the link: the number of bytes that the gateway has
+// acknowledged but not yet sent in a packet. The host counts these bytes as sent, and waits for the
+// far host's answer to them.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@
 
 namespace satrelay::gateway {
 
-// The state of the satellite link. `share`: the part of the rate that a flow gets if all flows that
-// wait now go on waiting.
+// The state of the satellite link. `share` is the part of the rate that a flow gets if all flows
+// that wait now continue to wait.
 struct Outlook {
   Duration round_trip;
   BitRate share;
@@ -31,8 +31,8 @@ std::uint64_t most_ahead(const Flow& f, const Outlook& outlook, Instant now);
 // of a new flow.
 std::uint64_t most_ahead(const Flow& f, const stp::Session& session, Instant now);
 
-// Whether `waiting` bytes of the host are about as many as the host may be ahead, so that its
-// window keeps it from sending more.
+// Whether `waiting` bytes of the host nearly reach the limit, so that the host's window keeps it
+// from sending more.
 bool fills_a_flight(const Flow& f, std::uint64_t waiting);
 
 // The most encoded bytes of a block. The far gateway delivers nothing of a compressed block before
@@ -43,7 +43,7 @@ struct LargestBlock {
 };
 LargestBlock largest_block(const Flow& f, const Outlook& outlook, Instant now);
 
-// Call this when the stream asks for a block, as all bytes of earlier blocks were sent. Call it
+// Call this when the stream asks for a block because all bytes of earlier blocks were sent. Call it
 // before the functions above.
 void end_block(Flow& f, const Outlook& outlook, Instant now);
 // Call this when a block of `plain` bytes of the host, `encoded` bytes in the stream, is ready to

@@ -32,11 +32,11 @@ class Departures {
     left_.add(left, period, now);
     since_ = now;
   }
-  // Sending of a block begins, with `plain` bytes of the host and `encoded` bytes of the stream.
-  // `rest`: more bytes wait behind the block, so only the link determines when the next block
-  // begins.
+  // Call this when the sending of a block begins. The block has `plain` bytes of the host, in
+  // `encoded` bytes of the stream. `rest` says whether more bytes wait behind the block. If so,
+  // only the link determines when the next block begins.
   void begin_block(std::uint64_t plain, std::uint64_t encoded, bool rest) {
-    // A single block of zeros does not mean that the next block can have as many plain bytes.
+    // A single block of zeros does not mean that the next block shrinks as much.
     const double least = static_cast<double>(encoded_) / static_cast<double>(2 * plain_);
     encoded_ = std::max(encoded, static_cast<std::uint64_t>(static_cast<double>(plain) * least));
     leaving_ = plain_ = plain;
@@ -75,8 +75,8 @@ class Departures {
  private:
   RecentCount left_;
   std::uint64_t leaving_ = 0;
-  // The sizes of the last block. If the block shrank more than twice as much as the block before
-  // it, `encoded_` is set as if it had shrunk twice as much.
+  // The sizes of the last block. If the block shrank more than twice as much as the previous block,
+  // `encoded_` is set as if it had shrunk exactly twice as much.
   std::uint64_t plain_ = 1;
   std::uint64_t encoded_ = 1;
   bool rest_waits_ = false;

@@ -9,7 +9,7 @@
 namespace satrelay::gateway {
 namespace {
 
-// The most pieces of memory of which one raw block is composed.
+// The most pieces of memory that one raw block may consist of.
 constexpr std::size_t kMostPieces = 64;
 // A block begins only if there is room for this many bytes, or for all readable bytes if they are
 // fewer. So the share of headers stays small.
@@ -104,7 +104,7 @@ bool carries_bytes(compress::BlockKind kind) {
   return kind == Kind::kRaw || kind == Kind::kZstd || kind == Kind::kDictionary;
 }
 
-// Handles a block without bytes. Returns kDone if reading goes on behind the block.
+// Handles a block that carries no bytes. Returns kDone if reading can continue behind the block.
 SpliceResult take_word(Flow& flow, compress::BlockKind kind, ConstBytes body) {
   if (kind == compress::BlockKind::kReset) return SpliceResult::kReset;
   if (kind == compress::BlockKind::kUrgent) {
@@ -117,8 +117,8 @@ SpliceResult take_word(Flow& flow, compress::BlockKind kind, ConstBytes body) {
 using CompressedHeader =
     std::array<std::byte, compress::kBlockHeaderSize + compress::kDictionaryNumberSize>;
 
-// Writes the header of a compressed block. `dictionary`: the number of the block's dictionary, if
-// it has one.
+// Writes the header of a compressed block. `dictionary` is the number of the block's dictionary, if
+// the block has one.
 ConstBytes write_header(std::size_t encoded, std::optional<std::uint8_t> dictionary,
                         CompressedHeader& header) {
   const std::size_t more = dictionary ? compress::kDictionaryNumberSize : 0;
@@ -253,7 +253,8 @@ SpliceResult Splice::to_stream(Flow& flow, stp::Session& session, const Largest&
     room -= kMarksBlockSize;
   }
   std::uint64_t most = std::min(readable, room - compress::kBlockHeaderSize);
-  // The block ends at the mark, since the next mark is written behind the mark's octet.
+  // The block ends at the mark, since the next mark is written into the stream after the octet at
+  // this mark.
   if (mark > 0) most = std::min(most, mark - received.consumed());
   const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(most, largest.compressed));
 
@@ -287,8 +288,8 @@ SpliceResult Splice::to_stream(Flow& flow, stp::Session& session, const Largest&
   return SpliceResult::kDone;
 }
 
-// Returns how many plain bytes were written: `size`, or fewer if they are stored in many pieces; 0
-// if the stream has no memory for them.
+// Returns how many plain bytes were written. These are `size` bytes, fewer if they are stored in
+// many pieces, or 0 if the stream has no memory for them.
 std::size_t Splice::raw_to_stream(Flow& flow, stp::Session& session, std::size_t size,
                                   Instant now) {
   std::array<ConstBytes, 1 + kMostPieces> parts;
@@ -315,8 +316,8 @@ void Splice::count(Flow& flow, const compress::CodecCounters& block) {
   flow.bytes.encoded += block.encoded_bytes;
 }
 
-// Makes a block with bytes the current block: reads the next block's header if all of it has
-// arrived. Returns false if reading cannot go on now; `result` says why.
+// If no block with bytes is being read, reads the next block headers up to a block with bytes.
+// Returns false if reading cannot continue now; `result` says why.
 bool Splice::next_block(Flow& flow, InboundReader& inbound, SpliceResult& result) {
   while (flow.block.remaining == 0) {
     if (inbound.readable() < compress::kBlockHeaderSize) return false;
@@ -412,12 +413,12 @@ SpliceResult Splice::raw_to_host(Flow& flow, InboundReader& inbound, std::uint64
   return SpliceResult::kDone;
 }
 
-// If not all plain bytes of a block can be queued, the block is decompressed again for the rest
-// later. That is cheaper than a buffer for each flow, if enough bytes can be queued each time. A
+// If only some plain bytes of a block can be queued, the block is decompressed again later for the
+// rest. If enough bytes can be queued each time, that is cheaper than a buffer for each flow. A
 // slow host, or a lack of memory, must not make the gateway decompress a block many times. So
-// decompression waits until the largest block would fit into what may be queued for the host. It
-// also waits for memory: for all that is left of the block, for kWorthDecoding bytes, or until half
-// of the flow's own memory is free.
+// decompression waits until the largest block would fit into the queue for the host. It also waits
+// for memory: for all that is left of the block, for kWorthDecoding bytes, or until half of the
+// flow's own memory is free.
 bool Splice::has_room(const Flow& flow, std::uint64_t left, std::uint64_t memory) {
   const std::uint64_t own = flow.endpoint.sending().own_memory();
   const bool has_memory = memory > own && memory >= std::min<std::uint64_t>(left, kWorthDecoding);

@@ -30,8 +30,9 @@ enum class SpliceResult : std::uint8_t {
 
 class Splice {
  public:
-  // `compress_level`: a level of zstd, or kAutoLevel. `stopwatch` may be nullptr. `dictionaries`:
-  // the dictionaries with which the peers may compress blocks. `budget` must outlive this object.
+  // `compress_level` is a level of zstd, or kAutoLevel. `stopwatch` may be nullptr. `dictionaries`
+  // are the dictionaries with which the peers may compress blocks. `budget` must outlive this
+  // object.
   Splice(int compress_level, const Dictionaries& dictionaries, WorkBudget& budget,
          const Stopwatch* stopwatch);
 
@@ -46,13 +47,13 @@ class Splice {
     std::size_t compressed = 0;
     std::size_t raw = 0;
   };
-  // Moves one block from the host's bytes to the stream, when the pacer asks for it. Uses the
-  // dictionary if there is one and its use pays.
+  // Moves one block of the host's bytes to the stream. Called when the pacer asks for a block. Uses
+  // the dictionary if there is one and it saves bytes.
   [[nodiscard]] SpliceResult to_stream(Flow& flow, stp::Session& session, const Largest& largest,
                                        SharedDictionary& dictionary, Instant now);
   // Moves bytes of the stream to the host's endpoint: about `useful` bytes, at most one compressed
-  // block more, as far as the budget allows. `memory`: the most plain bytes for which there is
-  // memory now; it is reduced by the number of bytes that were moved.
+  // block more, as far as the budget allows. `memory` is the number of plain bytes for which there
+  // is memory now. The function subtracts the bytes that it moves.
   [[nodiscard]] SpliceResult to_host(Flow& flow, stp::Session& session, std::uint64_t useful,
                                      std::uint64_t& memory, Instant now);
 
@@ -75,8 +76,8 @@ class Splice {
   std::optional<Encoded> compress_both_ways(ConstBytes plain, SharedDictionary& dictionary);
   enum class Attempt : std::uint8_t {
     kWritten,
-    kDoesNotPay,  // nothing has happened, except that it took `time_ns`
-    kNoRoom,      // the stream had no memory for the block; nothing else has happened
+    kDoesNotPay,  // nothing was written, and the attempt took `time_ns`
+    kNoRoom,      // nothing was written: the stream had no memory for the block
   };
   bool worth_a_try(const Flow& flow, std::size_t size, std::size_t least, ConstBytes sample);
   Attempt compressed_to_stream(Flow& flow, stp::Session& session, std::size_t size,

@@ -76,8 +76,8 @@ void StreamSide::adopt(std::uint32_t slot, Flow& f, stp::StreamId stream) {
   join_class(f);
 }
 
-// The far gateway does the same for its end of the stream. Only the name of the class crosses the
-// link: each gateway has its own settings for the class.
+// The far gateway also joins a class for its end of the stream. Only the name of the class crosses
+// the link: each gateway has its own settings for the class.
 void StreamSide::join_class(Flow& f) {
   const bool local = fair_hosts_ == config::FairHosts::kLocal;
   const std::uint64_t waiting = f.waiting();
@@ -200,10 +200,10 @@ void StreamSide::tell_rest(Flow& f, Instant now) {
   session_of(f).streams().set_rest(f.stream, readable, behind);
 }
 
-// A compressed block is delivered as a whole, and uses up credit until then. The unfinished blocks
-// of all streams must fit into what the far gateway grants, and its memory may be much smaller than
-// ours. So a block is limited by the credit that the far gateway's HELLO has granted, and by the
-// credit that this gateway grants.
+// A compressed block is delivered as a whole, and uses credit until it is complete. The unfinished
+// blocks of all streams must fit into the credit that the far gateway grants, and its memory may be
+// much smaller than ours. So a block is limited by the credit in the far gateway's HELLO, and by
+// the credit that this gateway grants.
 Splice::Largest StreamSide::largest_blocks(const Flow& f, const Outlook& outlook,
                                            Instant now) const {
   const stp::Session& session = session_of(f);
@@ -226,8 +226,8 @@ Splice::Largest StreamSide::largest_blocks(const Flow& f, const Outlook& outlook
   // processor's cache when they are sent.
   const std::uint64_t turn = std::max<std::uint64_t>(
       std::min(plain_of(leaves), session.streams().turn_left(f.stream)), kRawBlock);
-  // The far gateway passes on a raw block as its bytes arrive, so the block may as well fill a
-  // packet.
+  // The far gateway passes on the bytes of a raw block as they arrive, so a block that fills a
+  // packet delays nothing.
   const std::uint64_t raw =
       std::min(turn, std::max<std::uint64_t>(leaves, session.path().datagram_limit()));
   return {.compressed = static_cast<std::size_t>(compressed), .raw = static_cast<std::size_t>(raw)};

@@ -30,7 +30,9 @@ class StreamSide {
  public:
   enum class Opening : std::uint8_t {
     kOpen,
-    kLater,  // the peer has restarted: it has granted no credit before its handshake is complete
+    // The peer has restarted, and grants credit only when its handshake is complete: try again
+    // later.
+    kLater,
     kPeerGone,
     kNoResources,
   };
@@ -41,7 +43,8 @@ class StreamSide {
              const Stopwatch* stopwatch);
 
   stp::Session& session_of(const Flow& f) const { return lanes_[f.lane]->session; }
-  // Offers the dictionaries of the classes to all peers, and compresses with those that a peer has.
+  // Offers the dictionaries of the classes to all peers. Blocks to a peer are compressed with the
+  // dictionaries that the peer also has.
   void offer_dictionaries(Instant now);
 
   // --- a flow in `slot` ------------------------------------------------------------------------
@@ -53,10 +56,10 @@ class StreamSide {
   // Call this only if the flow's session has agreed on icmp_refusals().
   void reset(Flow& f, const stp::IcmpRefusal& refusal, Instant now);
   void release_if_done(Flow& f, Instant now);
-  void leave(Flow& f) { count_waiting(f, 0); }  // the flow's bytes no longer wait
+  void leave(Flow& f) { count_waiting(f, 0); }  // the flow's bytes no longer count as waiting
 
   // --- a flow with an open stream --------------------------------------------------------------
-  // Call this when bytes of the host may have arrived, or their end.
+  // Call this when bytes of the host, or its FIN, may have arrived.
   void feed(Flow& f, Instant now);
   // Writes one block of the host's bytes into the stream.
   void produce(Flow& f, HostWindows& windows, Instant now);
@@ -83,8 +86,8 @@ class StreamSide {
   void note_wait(Flow& f, Instant now);
   void count_waiting(Flow& f, std::uint64_t bytes);
 
-  const IdVector<LaneId, std::uint64_t> lane_receive_limit_;  // bytes
-  const IdVector<LaneId, std::uint64_t> flow_receive_limit_;  // bytes of one flow
+  const IdVector<LaneId, std::uint64_t> lane_receive_limit_;  // bytes of credit
+  const IdVector<LaneId, std::uint64_t> flow_receive_limit_;  // bytes of credit for one flow
   const config::FairHosts fair_hosts_;
   const HashKey host_key_;
   TrafficClasses& classes_;

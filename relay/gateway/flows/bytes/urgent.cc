@@ -48,8 +48,8 @@ void show_far_urgent(Flow& f) {
   if (notice.after <= f.bytes.to_lan) {
     f.endpoint.mark_urgent(notice.mark);
   } else if (!f.endpoint.sending().is_urgent()) {
-    // The CONFIRM with the mark `after` was replaced by a newer CONFIRM, and the block with that
-    // mark is stuck in the stream. If a third mark lies before `after`, the octet of that mark
+    // A newer CONFIRM has replaced the CONFIRM with the mark `after`, and the block with that mark
+    // is stuck in the stream. If there is a third mark before `after`, the octet of the third mark
     // becomes an ordinary octet, as in TCP itself.
     f.endpoint.mark_urgent(notice.after);
   }

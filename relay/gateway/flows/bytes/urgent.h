@@ -12,12 +12,12 @@
 
 namespace satrelay::gateway {
 
-// A segment of the host carries the urgent mark `mark`. Returns whether the mark is new. `end`: how
-// many bytes of the host had arrived before.
+// A segment of the host carries the urgent mark `mark`. `end` is the number of bytes of the host
+// that had arrived before. Returns whether the mark is new.
 bool note_urgent(Flow& f, std::uint64_t mark, std::uint64_t end, tcp::Counters& counters);
 
-// The mark that must be written into the stream before any more bytes; the next block ends at this
-// mark. 0: none.
+// The mark that must be written into the stream before any more bytes, and at which the next block
+// ends; 0 if there is none.
 std::uint64_t next_mark(const Flow& f, const stp::Session& session);
 
 // Our host's urgent mark as the next CONFIRM reports it.

@@ -6,9 +6,9 @@
 
 namespace satrelay::gateway {
 
-// Whether a flow with a deferred reset frees its memory now. No open connection needs that memory,
-// so these flows are the first to free theirs if memory is short, one after the other. If slots for
-// flows are short, the relay also ends these flows first.
+// Whether a flow with a deferred reset must free its memory now. No open connection needs this
+// memory. So if memory is short, these flows are the first to end, one after the other. If slots
+// for flows are short, the relay also ends these flows first.
 bool DeferredResets::gives_memory_back(const Flow& f, Instant now) {
   return parts_.windows.crowds_streams(f, 0) && parts_.room_pace.take(now);
 }

@@ -19,7 +19,7 @@ class EndReports {
   EndReports(RelayParts& parts, const TrafficClasses& classes, HashKey secret)
       : parts_(parts), ends_(classes, secret) {}
 
-  // Sets the recorder; nullptr: none.
+  // Sets the recorder; nullptr removes it.
   void tell(FlowRecorder* recorder);
   // The flow's stream is over. If the far gateway will send a report on it, the flow waits for the
   // report.

@@ -34,7 +34,7 @@ class FlowEnding {
   // Resets the host, or leaves its SYN unanswered if a RST would say more than is known.
   void abort_or_abandon(Flow& f, stp::ResetReason reason, Instant now);
   // An ICMP error has ended the attempt to connect. Reports the error to the peer, if the peer
-  // understands ICMP errors. If not, handle_closed_endpoint() reports the end as exactly as it can.
+  // understands ICMP errors. Otherwise handle_closed_endpoint() reports the closest reset reason.
   void hand_over(Flow& f, const stp::IcmpRefusal& refusal, Instant now);
   // The peer was silent for too long, or has reported nothing about its server. A peer that is
   // still silent may have restarted, so the flow is kept in the list of flows that the peer gets

@@ -15,7 +15,7 @@ namespace satrelay::gateway {
 
 class LateSegments {
  public:
-  // `parts` must outlive this object. `most`: the most connections.
+  // `parts` must outlive this object. Keeps at most `most` connections.
   LateSegments(RelayParts& parts, std::uint32_t most, HashKey secret)
       : parts_(parts), time_waits_(most, secret) {}
 

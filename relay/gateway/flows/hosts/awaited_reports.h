@@ -20,8 +20,8 @@ namespace satrelay::gateway {
 
 class AwaitedReports {
  public:
-  // A stream of a lane. `era`: how often the peer had restarted or closed before, since stream ids
-  // begin anew each time.
+  // A stream of a lane. Stream ids begin anew each time the peer restarts or closes. `era` counts
+  // these events.
   struct StreamOf {
     LaneId lane;
     std::uint32_t era = 0;
@@ -35,26 +35,27 @@ class AwaitedReports {
 
   explicit AwaitedReports(HashKey secret, std::size_t room = kRoom);
 
-  // expect(): the flow in `slot` no longer has a stream, but goes on. keep(): the flow has ended.
-  // Both may return a record that must not wait any longer, because its entry is needed or its
-  // stream belongs to another flow now.
+  // expect() records that the flow in `slot` no longer has a stream, but continues. keep() records
+  // that the flow has ended. Both may return a record that must not wait any longer, because its
+  // entry is needed, or because its stream now belongs to another flow.
   std::optional<FlowRecord> expect(const StreamOf& of, std::uint32_t slot, Instant now);
   std::optional<FlowRecord> keep(const StreamOf& of, const FlowRecord& record, Instant now);
 
-  // Finds the flow that a report of the far gateway is about: the flow is still in `slot`, or has
-  // ended and left `record`. Removes the entry.
+  // Finds the flow that a report of the far gateway is about, and removes its entry. The result is
+  // either the flow's `slot`, or the `record` of a flow that has ended.
   struct Found {
     std::optional<std::uint32_t> slot;
     std::optional<FlowRecord> record;
   };
   Found take(const StreamOf& of);
-  // Removes the oldest entry, if it has waited too long. `more`: there may be more such entries.
+  // Removes the oldest entry if it has waited too long. `more` says that there may be more such
+  // entries.
   struct Expired {
     std::optional<FlowRecord> record;
     bool more = false;
   };
   Expired take_expired(Instant now);
-  // Removes and returns the record that has waited longest; nullopt: there is none.
+  // Removes and returns the record that has waited longest; nullopt if there is none.
   std::optional<FlowRecord> take_any();
   Instant next_expiry() const;
 

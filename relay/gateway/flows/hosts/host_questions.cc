@@ -6,12 +6,12 @@ namespace {
 // How long a host on the LAN may take to answer. A later answer still corrects the report to the
 // peer.
 constexpr Duration kHostPatience = Duration::milliseconds(500);
-// How long the far gateway's answer may take in addition to two round trips of the link, for its
-// host to answer. It is two round trips, as a CONFIRM may be delayed by half a round trip at each
-// end.
+// How long the far host may take to answer. The gateway waits for this time in addition to two
+// round trips of the link. The answer may need two round trips, since a CONFIRM may be delayed by
+// half a round trip at each end.
 constexpr Duration kPeerPatience = Duration::seconds(2);
-// A host that has sent something within this time is certainly there, and is not asked again: Linux
-// answers only two such segments a second (tcp_invalid_ratelimit).
+// A host that has answered a question within this time is certainly there, and is not asked again:
+// Linux answers only two such segments a second (tcp_invalid_ratelimit).
 constexpr Duration kFresh = Duration::milliseconds(600);
 
 HostQuestions& questions_of(Flow& f) {
@@ -20,13 +20,13 @@ HostQuestions& questions_of(Flow& f) {
   return *rare.questions;
 }
 
-// A host with a closed window waits for room, and does so all the time if the link is slower than
-// the host. The host may also not know yet that the window has opened. Questions of many such hosts
-// would use up a slow link. So the gateway itself answers a host that has sent data within this
-// time.
+// A host with a closed window probes until the window opens. If the link is slower than the host,
+// the window is often closed. The host may also not know yet that the window has opened. The
+// questions of many such hosts would use up a slow link. So if a host has sent data within this
+// time, the gateway itself answers the host.
 constexpr Duration kWaitsForRoom = Duration::seconds(5);
-// A host retransmits a byte at growing intervals. A repeat within this time may be such a
-// retransmission.
+// A host retransmits a byte at growing intervals. A byte that is repeated within this time may be
+// such a retransmission.
 constexpr Duration kRepeatsWithin = Duration::seconds(30);
 
 bool has_sent_within(const Flow& f, Duration time, Instant now) {
@@ -37,9 +37,9 @@ bool only_waits_for_room(const Flow& f, Instant now) {
   return f.endpoint.receiving().limit() > 0 && has_sent_within(f, kWaitsForRoom, now);
 }
 
-// The ACK of the last byte may have been lost, so that the host has retransmitted that byte. Data
-// is acknowledged in any case. If the host repeats the byte a second time, the repeat counts as a
-// question, since hosts exist that send a byte with each keep-alive.
+// If the ACK of the last byte was lost, the host retransmits that byte. A retransmission is
+// acknowledged in any case. If the host repeats the byte a second time, the repeat counts as a
+// question, since some hosts send a byte with each keep-alive.
 bool may_be_data(const Flow& f, HostQuestions& q, Instant now) {
   const std::uint64_t in_order = f.endpoint.received().in_order_end();
   if (q.byte_repeated_at == in_order || !has_sent_within(f, kRepeatsWithin, now)) return false;

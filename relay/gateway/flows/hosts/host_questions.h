@@ -1,8 +1,8 @@
 // A host asks whether the far host is still there, by a keep-alive or by a probe of a closed
 // window. Only the far gateway can find that out: it asks its own host once, and reports the
 // answer. When the report has arrived, the near gateway answers its own host. If the far host or
-// the peer is silent, the near gateway does not answer, so that the host counts unanswered probes
-// by its own rules, as over a bridge. The gateways never end a connection because of a question.
+// the peer is silent, the near gateway does not answer. So the host counts unanswered probes by its
+// own rules, as over a bridge. The gateways never end a connection because of a question.
 //
 // A flow has at most one open question. If a live peer reports nothing, the gateway itself answers
 // its host. If a peer lacks the capability (docs/stp.md section 14), CONFIRM carries the number of
@@ -17,8 +17,8 @@
 namespace satrelay::gateway {
 
 // --- questions of our host
-// Whether the far gateway can be asked. If so, the endpoint leaves it to this unit to answer
-// questions.
+// Whether the far gateway can be asked. If so, questions are answered by this unit instead of the
+// endpoint.
 bool may_ask(const Flow& f, const stp::Session& session);
 // Handles an accepted segment of our host, which may be a question.
 void hear_question(Flow& f, const stp::Session& session, Counters& counters, Instant now);

@@ -19,7 +19,7 @@ class HostSide {
 
   // Takes the operator's choices for connections that begin from now on.
   void choose(const config::Gateway& config);
-  // `receive_limit`: the most bytes of the host that may be stored here.
+  // `receive_limit` is the largest number of the host's bytes that may be stored here.
   tcp::Config config_for(const FlowKey& key, std::uint64_t receive_limit, Instant now) const;
   // The offset of the flow's timestamps: each flow has its own (RFC 7323 section 5.4).
   std::uint32_t timestamp_offset(const FlowKey& key) const;

@@ -9,7 +9,7 @@ namespace {
 
 constexpr Duration kRetry = Duration::milliseconds(10);
 constexpr Duration kReopen = Duration::milliseconds(100);
-// The largest window for a host of which the link has sent no byte yet.
+// The largest window for a host before the link has sent any of the host's bytes.
 constexpr std::uint64_t kMostFirst = 64 * 1024;
 // If the offered window is smaller than this, a timer makes the gateway try to enlarge it, since
 // the host may not ask for a larger window soon.
@@ -17,7 +17,7 @@ constexpr std::uint64_t kSmallWindow = 8 * 1024;
 // How many segments may be queued for a host in addition to those that its TCP can send now.
 constexpr std::uint32_t kSpareSegments = 4;
 
-// By how much `all` exceeds `that`; zero if `all` is not larger.
+// The amount by which `all` exceeds `that`; zero if `all` is not larger.
 constexpr std::uint64_t beyond(std::uint64_t all, std::uint64_t that) {
   return all > that ? all - that : 0;
 }
@@ -65,9 +65,9 @@ HostWindows::Means HostWindows::means(const Arena& part) const {
           .flows = flows};
 }
 
-// Half of the memory for hosts' windows is reserved for flows from which the link sends bytes. A
-// flow from which no byte was sent yet gets at most a fair part of the other half. So flows to far
-// hosts that read nothing cannot use up the first half, however many there are.
+// Half of the memory for hosts' windows is reserved for flows with bytes that the link already
+// sends. A flow without such bytes gets at most a fair part of the other half. So flows to far
+// hosts that read nothing cannot use up the first half, however many flows there are.
 std::uint64_t HostWindows::first(const Means& means, LanHosts::Index host) const {
   const std::uint64_t kept = means.kept_for_streams + means.host_windows / 2;
   const std::uint64_t part = means.host_windows / 2 / std::max<std::uint64_t>(means.flows, 1);
@@ -129,8 +129,8 @@ bool HostWindows::has_window(const Arena& part, LanHosts::Index host) const {
 }
 
 // Allows as many bytes as the host's TCP can have in flight now, and a few segments more, so that
-// segments are full. The other bytes wait in the stream, which is limited by its credit. A longer
-// queue for a host that reads nothing would use memory that other hosts need.
+// segments are full. The other bytes wait in the stream, which is limited by its credit. If the
+// host reads nothing, a longer queue would use memory that other hosts need.
 std::uint64_t HostWindows::allowance(const Flow& f) {
   const tcp::SendingView to_host = f.endpoint.sending();
   const std::uint64_t useful = std::min(to_host.congestion_window(), to_host.peer_window()) +

@@ -1,8 +1,7 @@
-// Shares the gateway's memory between flows: how much hosts may send, how much is queued for them,
+// Divides the gateway's memory among flows: how much hosts may send, how much is queued for them,
 // and whether there is memory for one more flow. It never uses memory that is promised to peers.
-// All of this applies to the part of the arena that belongs to the flow's peer. If several peers
-// have parts, the amounts that are kept free are in proportion to the memory that the part can
-// have.
+// Each limit applies to one part of the arena, the part of the flow's peer. If several peers have
+// parts, the amounts that are kept free are in proportion to the memory that the part can have.
 #pragma once
 
 #include <algorithm>
@@ -23,18 +22,18 @@ class HostWindows {
   // `flows` and `hosts` must outlive this object.
   HostWindows(const MemoryPlan& plan, const FlowStore& flows, const LanHosts& hosts);
 
-  // --- memory for one more flow, in this part of the arena
-  // ----------------------------------------
-  bool has_place(const Arena& part) const;  // enough for a flow to make progress, however slowly
-  // The same for a flow that a host opens, which must leave enough memory for the streams of
-  // half-open flows. Either the memory that is kept for the peer must suffice for the peer's
-  // half-open flows (`half_open`), or the free memory must suffice for the half-open flows of all
-  // peers.
+  // --- memory for one more flow, in one part of the arena ----------------------------------------
+  // Whether there is enough for a flow to make progress, however slowly.
+  bool has_place(const Arena& part) const;
+  // Whether there is enough for a flow that a host opens. In addition to its own memory, such a
+  // flow must leave enough for the streams of half-open flows. Either the memory that is kept for
+  // the peer must suffice for the peer's half-open flows (`half_open`), or the free memory must
+  // suffice for the half-open flows of all peers.
   bool has_place_for_host(const Arena& part, std::uint64_t half_open,
                           std::uint64_t half_open_of_all) const;
   // Whether the first window would be large enough to be worth offering.
   bool has_window(const Arena& part, LanHosts::Index host) const;
-  // The largest window for a host of which the link has sent no byte yet.
+  // The largest window for a host before the link has sent any of the host's bytes.
   std::uint64_t first(const Arena& part, LanHosts::Index host) const;
 
   // --- bytes from a host -----------------------------------------------------------------------
@@ -44,7 +43,7 @@ class HostWindows {
     std::uint64_t spare = 0;             // bytes that are not promised to a peer
     std::uint64_t sure = 0;              // spare bytes that are kept for this part of the arena
     std::uint64_t held = 0;              // bytes that the part holds, without promised bytes
-    std::uint64_t kept_for_streams = 0;  // spare bytes that are left for streams
+    std::uint64_t kept_for_streams = 0;  // spare bytes that must be left for streams
     std::uint64_t host_windows = 0;      // planned bytes of all windows together
     std::uint64_t flows = 0;             // flows that share the planned bytes
   };
@@ -57,7 +56,8 @@ class HostWindows {
   bool crowds_streams(const Flow& f, std::size_t payload) const;
 
   // --- bytes to a host -------------------------------------------------------------------------
-  // How many more bytes may be queued for the host, and for how many of them there is memory.
+  // allowance() returns how many more bytes may be queued for the host, and memory_for_host()
+  // returns for how many bytes there is memory.
   static std::uint64_t allowance(const Flow& f);
   std::uint64_t memory_for_host(const Flow& f) const;
   // Memory ran out: makes the relay visit the flow again soon.
@@ -66,9 +66,9 @@ class HostWindows {
  private:
   Means means(const Arena& part) const;
   std::uint64_t first(const Means& means, LanHosts::Index host) const;
-  // How many of the spare bytes one host may use. The host may also use half of the memory that is
-  // kept for the part, no matter how much it has stored with other peers. Otherwise one peer could
-  // keep another peer from a host that both use.
+  // The number of spare bytes that one host may use. The host may always use half of the memory
+  // that is kept for this part, however much it has stored with other peers. Otherwise a host's
+  // flows with one peer could leave no memory for its flows with another peer.
   std::uint64_t available(const Means& means, LanHosts::Index host) const {
     const std::uint64_t stored = hosts_.stored(host);
     return std::max(half_of_rest(means.spare, stored),

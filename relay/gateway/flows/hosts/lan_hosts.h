@@ -12,8 +12,8 @@
 
 namespace satrelay::gateway {
 
-// Returns how many more bytes a host may use that holds `held` bytes. A host may have at most half
-// of the memory that the other hosts leave.
+// Returns how many more bytes, or flows, a host may use if it already holds `held` of them and
+// `free` are free. A host may have at most half of the amount that the other hosts leave.
 constexpr std::uint64_t half_of_rest(std::uint64_t free, std::uint64_t held) {
   const std::uint64_t most = (free + held + 1) / 2;
   return most > held ? most - held : 0;
@@ -28,14 +28,15 @@ class LanHosts {
     IpAddress address;
     std::uint32_t flows = 0;
     std::uint32_t half_open = 0;
-    std::uint64_t stored = 0;  // bytes: from it and for it, as FlowQuotas counts them
+    std::uint64_t stored = 0;  // stored bytes from the host and for it, as FlowQuotas counts them
   };
 
   LanHosts(std::uint32_t most_flows, HashKey key);
 
   // Returns kNone if the host has no flow.
   Index find(const IpAddress& address) const;
-  // Counts one flow more or less of the host. There are at most `most_flows` flows.
+  // add_flow() counts one flow more of the host, and remove_flow() one less. There are at most
+  // `most_flows` flows.
   Index add_flow(const IpAddress& address);
   void remove_flow(Index host);
   Host& operator[](Index host) { return hosts_[host]; }

@@ -1,4 +1,5 @@
-// Finds flows that wait until the gateway knows how to reach their host on the LAN, by that host.
+// Finds, by the address of a host, the flows that wait until the gateway knows how to reach this
+// host on the LAN.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,7 @@ class UnconfirmedFlows {
  public:
   UnconfirmedFlows(std::uint32_t slots, HashKey key) : key_(key), by_host_(slots) {}
 
-  // `header`: the Ethernet header of the flow's frames, in which only the VLANs are known yet.
+  // `header` is the Ethernet header of the flow's frames. Only its VLANs are known yet.
   void add(std::uint32_t slot, const IpAddress& host, const wire::EthernetHeader& header) {
     by_host_.insert(hash(host, header), slot);
   }
@@ -38,8 +39,8 @@ class UnconfirmedFlows {
   void defer(const IpAddress& host, std::uint32_t slot);
   bool any_deferred() const { return !deferred_.empty(); }
   std::optional<Deferred> take_deferred();
-  // Where to continue: at `slot`, or at the first flow if `slot` no longer waits for a host with
-  // this hash.
+  // Returns the slot at which to continue: `slot`, or the first flow if `slot` no longer waits for
+  // a host with this hash.
   std::uint32_t go_on(std::uint32_t slot, const IpAddress& host,
                       const wire::EthernetHeader& header) const {
     const std::uint64_t by = hash(host, header);

@@ -1,6 +1,6 @@
 // The image of a whole flow: the flow, its endpoint, and its streams, as octets without pointers
-// (docs/flow-image.md has the format). A flow that is read goes on as the flow that was written
-// would have gone on, even in another process. Its bytes stay in the arena: the image has only the
+// (docs/flow-image.md has the format). A flow that is read from an image behaves as the written
+// flow would have, even in another process. Its bytes stay in the arena: the image only has the
 // numbers of their blocks. The image contains no secrets.
 #pragma once
 
@@ -55,12 +55,12 @@ class FlowImage {
  public:
   static constexpr std::uint32_t kVersion = 2;
 
-  // Leaves the flow and its streams without their bytes. The caller must destroy the flow next, and
+  // Takes the bytes out of the flow and its streams. Next the caller must destroy the flow, and it
   // must not use the session before the streams were read.
   static std::vector<std::byte> write(Flow& f, stp::Session& session, Instant now);
 
-  // `session`: the session of the ground's lane, with the streams of the flow. If a fault is
-  // returned, the streams are unchanged, and there is no flow.
+  // `session` is the session of the lane in `ground`, and has the streams of the flow. If a fault
+  // is returned, the streams are unchanged, and there is no flow.
   struct Read {
     FlowImageFault fault = FlowImageFault::kNone;
     std::unique_ptr<Flow> flow = nullptr;

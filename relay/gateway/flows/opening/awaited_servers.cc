@@ -8,13 +8,13 @@ constexpr Duration kDoubtAfter = Duration::seconds(1);
 
 }  // namespace
 
-// Whether a segment of the server shows another connection with this 4-tuple: a bridged connection,
-// or a connection that is older than the gateways. Until the handshake is complete, the gateway
-// cannot know whether the client itself or a forger asked for this flow. The RST that TCP demands
-// could end a connection of honest hosts. The segment may be forged too, but then the real server
-// answers the first SYN before the gateway sends a second SYN. So the gateway drops the segment,
-// and refuses the flow only after it has repeated the SYN. The client's gateway then bridges the
-// next SYN, so that the two hosts themselves resolve the conflict.
+// Handles a segment of the server that shows another connection with this 4-tuple: a bridged
+// connection, or a connection that is older than the gateways. Until the handshake is complete, the
+// gateway cannot know whether the client itself or a forger asked for this flow. TCP demands an
+// RST, but it could end a connection of honest hosts. The segment may be forged too, but then the
+// real server answers the first SYN before the gateway sends a second SYN. So the gateway drops the
+// segment, and refuses the flow only after it has repeated the SYN. The client's gateway then
+// bridges the next SYN, so that the two hosts themselves resolve the conflict.
 bool AwaitedServers::handle_other_connection(std::uint32_t slot, const wire::TcpHeader& header,
                                              Instant now) {
   Flow& f = parts_.flows[slot];
@@ -32,7 +32,8 @@ bool AwaitedServers::handle_other_connection(std::uint32_t slot, const wire::Tcp
 }
 
 // Networks in different VLANs may use the same addresses. But only a host that has received our SYN
-// knows its sequence number, so an answer from another VLAN is about this flow.
+// knows the SYN's sequence number. So an answer from another VLAN with this number is about this
+// flow.
 std::uint32_t AwaitedServers::find_in_other_vlan(const FlowKey& key,
                                                  const wire::TcpHeader& header) const {
   using Flags = wire::TcpFlags;

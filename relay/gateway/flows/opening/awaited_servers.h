@@ -29,8 +29,8 @@ class AwaitedServers {
   // Returns whether a segment of the server shows another connection with this 4-tuple. If so, the
   // segment has been handled.
   bool handle_other_connection(std::uint32_t slot, const wire::TcpHeader& header, Instant now);
-  // A segment belongs to no flow, but may answer the SYN of a flow in another VLAN. Returns the
-  // slot of that flow; kNoSlot: there is none.
+  // Finds the flow for a segment that belongs to no flow, but may answer the flow's SYN from
+  // another VLAN. Returns the slot of the flow; kNoSlot if there is none.
   std::uint32_t find_in_other_vlan(const FlowKey& key, const wire::TcpHeader& header) const;
   // Ends the flow that find_in_other_vlan() has found.
   void handle_other_vlan(std::uint32_t slot, const wire::TcpHeader& answer, Instant now);

@@ -114,7 +114,7 @@ void FlowOpening::handle_opened(LaneId id, stp::StreamId stream, Instant now) {
     if (units_.reopening.meet(old, id, stream, *metadata, now)) return;
     units_.reopening.supersede(old, id, now);
   }
-  units_.late.end(key, now);  // the new flow replaces that connection
+  units_.late.end(key, now);  // the new flow replaces a connection in TIME-WAIT
   const auto refuse = [&](Counter reason) {
     session.streams().reset(stream, stp::ResetReason::kNoResources, now);
     parts_.counters.add(reason);

@@ -52,9 +52,9 @@ class FlowOpening {
               std::optional<std::uint32_t> cookie, LaneId lane, const RulePtr& chosen, Instant now);
   // The peer has opened a stream for a flow.
   void handle_opened(LaneId id, stp::StreamId stream, Instant now);
-  // The settings that the endpoint of a flow with this key would get now. The window that it offers
-  // is at least the flow's own reserve: with a window of zero, the host would send nothing that
-  // returns its SYN cookie.
+  // The settings that the endpoint of a flow with this key would get now. Its window is at least
+  // the flow's own reserve. If the window were zero, the host would send nothing that returns its
+  // SYN cookie.
   tcp::Config endpoint_config(const FlowKey& key, LaneId lane, Instant now) const;
   // Takes the settings of endpoints from `next`, for connections that begin from now on.
   void reconfigure(const config::Gateway& next);

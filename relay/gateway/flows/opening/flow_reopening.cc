@@ -34,7 +34,7 @@ bool FlowReopening::meet(std::uint32_t slot, LaneId lane, stp::StreamId stream,
     f.marks.told = PathMarks{.traffic_class = f.marks.far.traffic_class};
     if (f.state.is_established()) parts_.counters.add(Counter::kFlowsEstablished);
   } else {
-    // nullptr: the peer has already reset our stream.
+    // `stored` is nullptr if the peer has already reset our stream.
     const Reassembler* const stored = session.streams().received(f.stream);
     if (stored == nullptr || stored->highest() > 0 || session.streams().received_end(f.stream))
       return false;

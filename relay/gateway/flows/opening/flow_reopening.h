@@ -31,9 +31,9 @@ class FlowReopening {
   // the flow goes on with both streams.
   bool meet(std::uint32_t slot, LaneId lane, stp::StreamId stream, const OpenMetadata& metadata,
             Instant now);
-  // The peer opens the 4-tuple anew. The old flow is removed if it has ended or is in TIME-WAIT, or
-  // if this peer opened it: then its client has begun again, and the RESET of the old flow must
-  // have been lost.
+  // The peer opens the 4-tuple anew. Removes the old flow if it has ended or is in TIME-WAIT. Also
+  // removes it if this peer has opened it: then the client has opened the connection anew, and the
+  // RESET of the old flow must have been lost.
   void supersede(std::uint32_t slot, LaneId lane, Instant now);
 
  private:

@@ -55,9 +55,9 @@ void RoomMaker::handle_timeout(Instant now) {
   }
 }
 
-// A flow is ended only for the same host, or for a host with fewer flows than its own host has. The
-// same holds for peers. If memory is short, only flows of the same peer are candidates, since each
-// peer has its own part of the memory.
+// A flow is ended only to make room for its own host, or for a host with fewer flows. It is also
+// ended only for its own peer, or for a peer with fewer flows. If memory is short, only flows of
+// the same peer are candidates, since each peer has its own part of the memory.
 bool RoomMaker::makes_room_for(const Flow& f, const Wanted& wanted, Counter lack) const {
   const LanHosts& hosts = parts_.quotas.hosts();
   const EqualParts<FarGatewayId>& peers = parts_.quotas.flows();

@@ -44,7 +44,7 @@ class RoomMaker {
   FlowEnding& ending_;
   PeerEpochs& epochs_;
   std::optional<Wanted> wanted_;
-  std::uint32_t search_next_ = 0;  // slot
+  std::uint32_t search_next_ = 0;  // slot at which the next search begins
 };
 
 }  // namespace satrelay::gateway

@@ -1,7 +1,7 @@
 // The parts that the units of the relay share: parts of the gateway that flows use, and parts of
-// the relay that decide nothing about a flow's life. They store the flows, share slots and memory,
-// and write and read the streams. The units in opening, transfer and ending use these parts, and
-// decide.
+// the relay that store the flows, divide slots and memory, and write and read the streams. These
+// parts do not decide how a flow begins, progresses or ends. The units in opening, transfer and
+// ending use them, and make these decisions.
 #pragma once
 
 #include <cstddef>
@@ -48,7 +48,7 @@ struct RelayEnvironment {
   CommonKnowledge& common;
   const FarGateways& peers;
   WorkBudget& budget;
-  // Filled after construction, as each session needs the relay as its source.
+  // Filled after construction, since each session needs the relay as its stp::StreamSource.
   Lanes& lanes;
   ConnectionRecords& records;
   FlowJournal& journal;
@@ -94,7 +94,8 @@ struct RelayParts {
   HostWindows windows;
   StreamSide streams;
   UnconfirmedFlows unconfirmed;
-  FlowRing unfinished;  // flows that the budget stopped before their hosts got all bytes
+  // Flows for which the work budget was spent before their hosts got all bytes.
+  FlowRing unfinished;
   FlowlessFrames flowless;
   RoomPace room_pace;
 };

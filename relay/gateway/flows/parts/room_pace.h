@@ -1,5 +1,5 @@
-// Limits how often flows are ended because other flows need room. Connections may arrive faster
-// than that. A connection for which there is no room is bridged.
+// Limits how often flows are ended because other flows need room. If connections arrive faster, a
+// connection for which there is no room is bridged.
 #pragma once
 
 #include "pep/base/time.h"
@@ -8,7 +8,7 @@ namespace satrelay::gateway {
 
 class RoomPace {
  public:
-  // Returns true if a flow may be ended at `now`. The next one may be ended a millisecond later.
+  // Returns true if a flow may be ended at `now`. The next flow may be ended a millisecond later.
   bool take(Instant now) {
     if (now < next_) return false;
     next_ = now + Duration::milliseconds(1);

@@ -21,7 +21,7 @@ void note_payload(const Flow& f, FlowHot& hot, Instant now) {
 }
 
 // The memory that the payloads may need. Together they may touch two blocks more than their bytes
-// fill: the block before these bytes, and the block behind them.
+// fill: the partly filled blocks at the beginning and at the end.
 std::size_t room_of(std::span<const tcp::Segment> segments, const Arena& arena) {
   std::size_t size = 2 * arena.block_size();
   for (const tcp::Segment& segment : segments) size += segment.payload.size();
@@ -35,7 +35,7 @@ std::uint64_t owed_by(const Flow& f) {
          (endpoint.sending().has_finished() ? 0U : 1U);
 }
 
-// How many retransmissions and probes timers have caused so far.
+// Number of retransmissions and window probes that timers have caused so far.
 std::uint64_t repeats_of(const tcp::Counters& counters) {
   return counters.retransmission_timeouts + counters.zero_window_probes;
 }

@@ -60,11 +60,11 @@ class FlowRelay final : public stp::StreamSource, public LanReportReader {
 
   // --- input of a flow -------------------------------------------------------------------------
   // Handles consecutive segments of the flow's host. `frame` is the frame of the first segment. The
-  // other frames have the same Ethernet header, traffic class and hop limit. Returns whether the
-  // flow must be advanced: the caller must then call transfer().advance() after the flow's last
-  // segment, and before anything else happens. It must also call advance() before an RST, since the
-  // segments before the RST may have completed the handshake. kGoesOn: the flow has had segments
-  // since it was last advanced.
+  // other frames have the same Ethernet header, traffic class and hop limit. `visit` is kGoesOn if
+  // the flow has had segments since it was last advanced. Returns true if the flow must be
+  // advanced: after the flow's last segment, and before anything else happens, the caller must call
+  // transfer().advance(). The caller must also call it before an RST, since the segments before the
+  // RST may have completed the handshake.
   enum class Visit : std::uint8_t { kBegins, kGoesOn };
   [[nodiscard]] bool handle_segments(std::uint32_t slot, const Frame& frame,
                                      std::span<const tcp::Segment> segments, Visit visit,
@@ -74,10 +74,10 @@ class FlowRelay final : public stp::StreamSource, public LanReportReader {
   void handle_icmp_error(std::uint32_t slot, const Frame& frame, Instant now);
   // Handles an event of a flow's stream.
   void handle_event(LaneId lane, const stp::Event& event, Instant now);
-  // The peer reports to which MAC its host addresses frames for a host of this LAN.
+  // Handles the peer's report to which MAC its host addresses frames for a host of this LAN.
   void hear_destination(LaneId lane, const LanDestination& told, Instant now);
   void handle_timeout(Instant now);
-  // stp::StreamSource: the pacer asks for the next block of a stream.
+  // Implements stp::StreamSource. The pacer asks for the next block of a stream.
   void produce(stp::StreamId stream, std::uint32_t number, Instant now) override;
   bool is_spent() const override { return budget_.is_spent(); }
   // The same as Gateway::poll_frames().
@@ -102,14 +102,15 @@ class FlowRelay final : public stp::StreamSource, public LanReportReader {
   // --- all flows -------------------------------------------------------------------------------
   // Applies the settings for flows that can change while flows exist.
   void reconfigure(const config::Gateway& next, Instant now);
-  // Offers the dictionaries of the classes to all peers, and compresses with those that a peer has.
+  // Offers the dictionaries of the classes to all peers. Blocks to a peer are compressed with the
+  // dictionaries that the peer also has.
   void offer_dictionaries(Instant now) { parts_.streams.offer_dictionaries(now); }
   void set_half_open(std::uint32_t most) { parts_.quotas.set_half_open(most); }
   // Resets all flows towards their hosts at once, without a limit for each call, for an orderly
   // shutdown. Their streams have already ended.
   void shut_down(Instant now);
 
-  // Sets the recorder of ended flows; nullptr: none.
+  // Sets the recorder of ended flows; nullptr removes it.
   void tell_ends(FlowRecorder* recorder) { reports_.tell(recorder); }
   // Implements LanReportReader.
   void handle_report(LaneId lane, const LanReport& report) override {

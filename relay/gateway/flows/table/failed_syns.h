@@ -27,7 +27,8 @@ class FailedSyns {
   bool empty() const { return waiting_.empty(); }
   bool full() const { return waiting_.size() >= kMost; }
   void push(const Error& error) { waiting_.push_back(error); }  // the queue must not be full
-  // Writes the first error into `out` and removes it; 0 if there is none.
+  // Writes the frame of the first error into `out`, and removes the error. Returns the size of the
+  // frame; 0 if there is none.
   std::size_t poll_frame(MutableBytes out) {
     if (waiting_.empty()) return 0;
     const Error& first = waiting_.front();

@@ -1,7 +1,7 @@
-// Shares the slots for flows. Half of the flows, of the half-open flows, and (in the arena) of the
-// memory is reserved for the configured peers in equal parts. No host of this LAN has more than
-// half of what the others leave. Existing flows are never ended for this; only new flows are
-// refused.
+// Divides the slots for flows. Half of the flows, half of the half-open flows and (in the arena)
+// half of the memory are reserved for the configured peers, in equal parts. A host of this LAN has
+// at most half of the amount that the other hosts leave. These limits never end existing flows.
+// They only refuse new flows.
 #pragma once
 
 #include <algorithm>
@@ -31,12 +31,12 @@ class FlowQuotas {
   const LanHosts& hosts() const { return hosts_; }
   void set_half_open(std::uint32_t most) { half_open_.resize(most); }
 
-  // Why there is no slot for one more flow, although the table has a free slot; nullopt: there is a
-  // slot. A peer can always use its own part, even if other peers have many flows with the same
-  // host.
+  // Returns why one more flow may not have a slot although the table has a free slot; nullopt if
+  // the flow may have one. A peer can always use its own part, even if other peers have many flows
+  // with the same host.
   std::optional<Counter> lack(FarGatewayId peer, const IpAddress& host, Origin origin) const;
   bool may_be_half_open(FarGatewayId peer, const IpAddress& host) const;
-  // How many more flows may begin, towards the peer and with the host.
+  // How many more flows may begin towards the peer, or with the host.
   std::uint64_t places_towards(FarGatewayId peer) const { return flows_.available(peer); }
   std::uint64_t places_of(const IpAddress& host) const;
 

@@ -1,7 +1,7 @@
 // Stores the relayed flows of a gateway, each in a slot of its own. A flow can be found by its key,
 // by its number, by its deadline, by its turn, and in the order of slots. This class makes no
-// decisions; the relay makes them. Changes of a flow that affect the counts of this class are made
-// through this class.
+// decisions; the relay makes them. If a change of a flow affects the counts of this class, the
+// relay makes the change through this class.
 #pragma once
 
 #include <cstddef>
@@ -41,7 +41,7 @@ class FlowStore {
   void put_back(std::uint32_t slot, std::unique_ptr<Flow> flow);
   bool contains(std::uint32_t slot) const { return flows_[slot] != nullptr; }
 
-  // --- finding a flow; kNoSlot: there is none ------------------------------------------------
+  // --- finding a flow (kNoSlot if there is none) ---------------------------------------------
   std::uint64_t hash(const FlowKey& key) const { return table_.hash(key); }
   std::uint32_t find(const FlowKey& key) const { return find(key, hash(key)); }
   std::uint32_t find(const FlowKey& key, std::uint64_t hash) const {
@@ -56,22 +56,22 @@ class FlowStore {
   std::uint32_t find(std::uint64_t id, WorkCount& work) const;
   // The flow that has `before` flows before it in the order of slots.
   std::uint32_t nth(std::size_t before) const { return live_slots_.nth(before); }
-  // The first flow from this slot on.
+  // The first flow in this slot or a later slot.
   std::uint32_t from(std::uint32_t slot) const { return live_slots_.from(slot); }
   FlowRing& ring() { return ring_; }
   const FlowRing& ring() const { return ring_; }
 
   // --- timers --------------------------------------------------------------------------------
-  // Sets the flow's timer to `due`, unless the timer fires earlier anyway. A timer that fires too
-  // early costs less than moving the timer with almost every segment.
+  // Sets the flow's timer to `due`, unless the timer fires earlier anyway. If almost every segment
+  // moved the timer, that would cost more than a timer that fires too early.
   void arm(std::uint32_t slot, Instant due);
   // Returns a flow with a timer that is due. Its timer is then no longer armed.
   std::optional<std::uint32_t> take_due(Instant now);
   Instant next_deadline() const { return timers_.next_deadline(); }
 
   // --- a scan of all flows, some in each call ------------------------------------------------
-  // Begins a scan of all flows. If a scan is active, its end moves: from its present position on it
-  // visits all flows once.
+  // Begins a scan of all flows. If a scan is active already, it visits all flows once more from its
+  // present position on.
   void begin_scan() { scan_left_ = slots(); }
   bool scan_active() const { return scan_left_ > 0; }
   // The next flow of the scan; kNoSlot if this step has found no flow. The scan must be active.
@@ -84,8 +84,8 @@ class FlowStore {
   void complete_handshake(Flow& f);
   void note_over(Flow& f);  // the flow has ended or is in TIME-WAIT; no effect the second time
 
-  // Checks the counts, and that each byte of a host is stored somewhere. Returns a text about the
-  // first fault.
+  // Checks the counts, and that each byte of a host is stored somewhere. Describes the first fault;
+  // nullopt if there is none.
   std::optional<std::string> audit() const;
   // Adds the blocks that the flows' endpoints hold to `use`.
   void add_held(ArenaUse& use) const;

@@ -12,8 +12,8 @@ namespace satrelay::gateway {
 
 inline constexpr std::uint32_t kNoSlot = 0xffff'ffffU;
 
-// An entry holds a part of the flow's hash, the tag. Only if the tag matches, the table compares
-// the key, which is in the flow itself. So eight entries share a cache line.
+// An entry holds a part of the flow's hash, the tag. The key is in the flow itself, and the table
+// compares it only if the tag matches. So an entry is small, and eight entries share a cache line.
 class FlowTable {
  public:
   FlowTable(std::uint32_t max_flows, HashKey key);

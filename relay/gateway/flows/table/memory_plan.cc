@@ -10,11 +10,11 @@ namespace satrelay::gateway {
 namespace {
 
 constexpr Duration kLinkTime = Duration::seconds(4);
-// Time that determines the window of a host if `limits.host_window` is not set: a round trip over
-// two satellites, and some tenths of a second.
+// If `limits.host_window` is not set, a host's window is large enough for this time: a round trip
+// over two satellites, and some tenths of a second.
 constexpr Duration kFlight = Duration::milliseconds(1250);
 constexpr ByteCount kLeastHostWindow = ByteCount(4ULL << 20);
-// The smallest arena, even for few flows.
+// The smallest arena if `limits.memory` is not set.
 constexpr ByteCount kLeastUseful = ByteCount(64ULL << 20);
 constexpr std::size_t kSmallestReserve = 512;
 // If there are very many streams and no host reads, each stream has only its reserve. A block of
@@ -100,7 +100,7 @@ MemoryPlan plan_memory(const config::Gateway& config, Share share) {
   }
   window = std::min(window, of_one_lane.value() / 8);
   plan.host_window = explicit_limit(window, window);
-  // Half of the arena without the credit, the margin and the memory for the streams.
+  // Half of the memory that remains beside the credit, the margin and the memory for the streams.
   plan.host_windows = of_one_lane.value() / 64 * 15;
   return plan;
 }

@@ -1,6 +1,6 @@
-// Divides the gateway's memory at start-up, so that the gateway can keep its promises. The credit
-// that it grants to peers never exceeds the part for credit. The other part is for the hosts: if it
-// runs low, their windows shrink first.
+// Divides the gateway's memory at start-up, so that the credit that the gateway grants to peers is
+// always backed by memory. The other part of the memory is for the hosts. If it runs low, the
+// windows of hosts shrink first.
 #pragma once
 
 #include <cstdint>
@@ -20,28 +20,28 @@ inline constexpr std::size_t kStoresOfAStream = 2;  // to the peer and from the 
 
 struct MemoryPlan {
   ByteCount arena;
-  std::size_t block_size = 0;                          // bytes of a block of the arena
-  std::size_t reserve_size = 0;                        // bytes of a reserve of the arena
-  IdVector<LaneId, std::uint64_t> lane_receive_limit;  // bytes
-  IdVector<LaneId, std::uint64_t> flow_receive_limit;  // bytes, of one flow
-  std::uint64_t flow_send_limit = 0;                   // bytes, of one flow
-  std::uint64_t host_window = 0;                       // bytes, the largest window towards a host
-  std::uint64_t host_windows = 0;  // bytes, of the windows of all hosts together
+  std::size_t block_size = 0;                          // size of a block of the arena
+  std::size_t reserve_size = 0;                        // size of a reserve of the arena
+  IdVector<LaneId, std::uint64_t> lane_receive_limit;  // credit for all flows of a lane, in bytes
+  IdVector<LaneId, std::uint64_t> flow_receive_limit;  // credit for one flow of a lane, in bytes
+  std::uint64_t flow_send_limit = 0;  // most bytes that one flow stores for its peer
+  std::uint64_t host_window = 0;      // largest window towards a host, in bytes
+  std::uint64_t host_windows = 0;     // the windows of all hosts together, in bytes
 };
 
 // If `limits.memory` is 0, the arena holds the bytes of four seconds of all links in both
 // directions, and at least config::kMemoryOfAFlow for each flow of the table. Half of the arena is
 // enough for the reserves of all flows of the table. The other half has a few blocks for each of
-// thousands of flows. A single flow that fills a lossy link needs 0.6 s of the link at the sender.
-// At the receiver it needs three round trips, for bytes that arrive while a retransmission is in
-// flight and until their credit is renewed. Three eighths of four seconds, times the flow's share
-// of a lane, are enough for that.
+// thousands of flows. A single flow that fills a lossy link needs memory for 0.6 s of the link at
+// the sender. At the receiver it needs memory for three round trips: for bytes that arrive while a
+// retransmission is in flight, and until their credit is renewed. Three eighths of four seconds,
+// times the flow's share of a lane, are enough for both.
 //
 // If a gateway has several workers, this is the memory of one worker. If `limits.memory` is set,
 // the worker has its part of that memory, and its sessions with a peer divide the peer's credit.
-// Otherwise a worker has as much memory for the links as a single worker would have, since one of
-// its flows may fill a link. Each of its sessions then has the whole credit of a peer. Only memory
-// that exists because of many flows is divided.
+// Otherwise a worker has as much memory for the links as the only worker of a gateway would have,
+// since one of its flows may fill a link. Each of its sessions then has the whole credit of a peer.
+// Only memory that exists because of many flows is divided.
 MemoryPlan plan_memory(const config::Gateway& config, Share share = {});
 
 }  // namespace satrelay::gateway

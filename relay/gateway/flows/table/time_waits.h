@@ -1,7 +1,8 @@
 // Connections in TIME-WAIT: a record of at most 64 octets for each, in the order in which the waits
-// end. The number of positions is limited, to limit the memory. If all are in use, a new connection
-// ends the oldest wait early, although RFC 9293 section 3.6.1 demands 2 MSL. The owner counts such
-// waits (time_waits_given_up). A removed record keeps its position until it would have expired.
+// end. The number of positions is limited, to limit the memory. If all positions are in use, a new
+// connection ends the oldest wait early, although RFC 9293 section 3.6.1 demands 2 MSL. The owner
+// counts waits that end early (time_waits_given_up). If a record is removed, its position stays in
+// use until the record would have expired.
 //
 // Memory is allocated when it is needed, and freed afterwards.
 #pragma once
@@ -31,8 +32,8 @@ class TimeWaits {
   bool empty() const { return size_ == 0; }
   bool contains(const FlowKey& key) const { return !empty() && find(key) != kNone; }
 
-  // The connection must not have a record yet. Returns the connection that had to be removed for
-  // it.
+  // The connection must not have a record yet. Returns the connection that had to be removed to
+  // make room for the record.
   std::optional<FlowKey> add(const FlowKey& key, const tcp::TimeWait& state, Instant now);
   // nullopt if there is no record.
   std::optional<tcp::TimeWait> state(const FlowKey& key) const;
@@ -42,8 +43,8 @@ class TimeWaits {
   // Begins the wait anew, unless it has just begun. The connection must have a record.
   void restart(const FlowKey& key, Instant now);
   bool remove(const FlowKey& key);  // returns false if there was no record
-  // The next position of the ring that is due, and the connection of its record, if it still has
-  // one. `more`: another position is due.
+  // Frees the next position of the ring if it is due. `connection` is the connection of its record,
+  // if the record was not removed before. `more` says that another position is due.
   struct Expired {
     std::optional<FlowKey> connection;
     bool more = false;
@@ -72,8 +73,8 @@ class TimeWaits {
   static constexpr std::size_t kChunk = 256;
   using Chunk = std::array<Record, kChunk>;
 
-  // Where a record is. The tag is a part of the key's hash, so that find() rarely reads the record
-  // of another connection.
+  // The position of a record. The tag is a part of the key's hash, so that find() rarely reads the
+  // record of another connection.
   struct Entry {
     std::uint32_t tag = 0;
     std::uint32_t id = 0;  // lower bits of the Id
@@ -81,7 +82,7 @@ class TimeWaits {
   // The index is divided into parts that grow separately, since it would take long to move all
   // entries at once.
   struct Part {
-    std::vector<Entry> entries;  // tag 0: empty
+    std::vector<Entry> entries;  // an entry with tag 0 is empty
     std::size_t used = 0;
   };
   static constexpr unsigned kPartBits = 8;

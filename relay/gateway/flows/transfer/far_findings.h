@@ -15,15 +15,15 @@ class FarFindings {
   // `parts` must outlive this object.
   explicit FarFindings(RelayParts& parts) : parts_(parts) {}
 
-  // The far host is on the WAN side. Its frames end at the far gateway, so no frame on the WAN port
-  // would show that.
+  // Records that the far host is on the WAN side. No frame on the WAN port shows that, since the
+  // far host's frames end at the far gateway.
   void note_place(const Flow& f, Instant now);
-  // The far host's marks have become known.
+  // Records the far host's marks when they become known.
   void note_marks(const Flow& f, Instant now);
-  // The server has accepted the connection: the far gateway has reported that, or sends the
-  // server's bytes.
+  // Records that the server has accepted the connection: the far gateway has reported that, or
+  // sends the server's bytes.
   void note_answer(const Flow& f, Instant now);
-  // The peer has reset the stream. `reason`: the reason as this gateway counts it.
+  // The peer has reset the stream. `reason` is the reason as this gateway counts it.
   void note_reset(const Flow& f, stp::ResetReason reason, const stp::Event& event, Instant now);
 
  private:

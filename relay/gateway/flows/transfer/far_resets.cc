@@ -74,11 +74,11 @@ bool FarResets::take_in_arrived(Flow& f, stp::ResetReason reason, Instant now) {
   return true;
 }
 
-// If the client waits for the far host, it gets the ICMP error itself, and decides as it would over
-// a bridge. The source address of the error is its original sender, if the operator has configured
-// that address behind the peer. Otherwise it is the server, as a peer may not send errors in the
-// name of any other address. Returns false if the client does not wait, or if the error does not
-// end connect().
+// If the client waits for the far host, the client gets the ICMP error itself, and decides as it
+// would over a bridge. The source address of the error is its original sender, if the operator has
+// configured that address behind the peer. Otherwise the source address is the server's, as a peer
+// may not send errors in the name of any other address. Returns false if the client does not wait,
+// or if the error does not end connect().
 bool FarResets::tell_host(const Flow& f, const stp::IcmpRefusal& refusal) {
   const IcmpCode code{refusal.type, refusal.code};
   if (!waits_for_server(f) || !path_error(f.key.local.version(), code)) return false;

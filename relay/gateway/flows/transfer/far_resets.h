@@ -1,5 +1,5 @@
 // Handles resets of streams by the peer: the far host has refused or reset the connection, or the
-// far gateway has ended it. Our host learns of that as it would over a bridge.
+// far gateway has ended it. Our host then sees the same as it would over a bridge.
 #pragma once
 
 #include "pep/base/time.h"

@@ -39,8 +39,8 @@ void HostMoves::hear_told(const Frame& frame, Instant now) {
   }
 }
 
-// This LAN must know the host by the host's own ARP. A host behind a router would not answer a
-// question here.
+// Accepts the report only if ARP of the host itself has shown it on this LAN. A host behind a
+// router would not answer a question here.
 void HostMoves::handle_arrival(LaneId id, const HostArrival& arrival, Instant now) {
   const FarGatewayId peer = parts_.peer_of(id);
   const wire::EthernetHeader& seen = arrival.ethernet;

@@ -4,9 +4,9 @@
 // the two hosts speak to each other directly. So the gateways reset both.
 //
 // ARP and Neighbour Discovery are only hints, since any station can forge them. The gateway of the
-// new LAN asks for the host there. If the host answers, it reports that to the gateway of the old
-// LAN. That gateway asks for the host on its own LAN, and ends the host's flows with that peer only
-// if the host is silent there.
+// new LAN asks for the host on its LAN. If the host answers, that gateway reports the host to the
+// gateway of the old LAN. The gateway of the old LAN then asks for the host on its own LAN. It ends
+// the host's flows with that peer only if the host is silent there.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +30,7 @@ class HostMoves {
 
   // Checks of peers' hosts that seem to have arrived on this LAN.
   const PresenceChecks& arrivals() const { return arrivals_; }
-  // Checks of hosts of this LAN that a peer has found on its own LAN.
+  // Checks of hosts of this LAN that a peer has found on the peer's LAN.
   const PresenceChecks& departures() const { return departures_; }
 
   // Handles a frame from the LAN: its ARP or Neighbour Discovery may announce a host of a peer.
@@ -47,7 +47,7 @@ class HostMoves {
   Instant next_timeout() const {
     return earlier(arrivals_.next_timeout(), departures_.next_timeout());
   }
-  // Writes the next question to the LAN; 0 if there is none.
+  // Writes the next question to the LAN. Returns its size; 0 if there is none.
   std::size_t poll_frame(MutableBytes out, Instant now);
 
  private:

@@ -141,11 +141,11 @@ void HostTracker::seek_host(Flow& f, Instant now) {
   } else if (rare.other_mac != MacAddress() && rare.other_mac != used) {
     try_mac(f, rare.other_mac);
   } else if (rare.sender_mac != MacAddress() && rare.sender_mac != used) {
-    // The present MAC is known to have reached the host, and the repeat may only be caused by a
-    // loss. So the sender's MAC is not tried before the next repeat.
+    // The MAC in use has reached the host before, and a loss may be the only cause of the repeat.
+    // So the source MAC of the host's frames is not tried before the next repeat.
     rare.other_mac = rare.sender_mac;
   } else if (f.origin == Origin::kLan && !f.state.is_established()) {
-    // A server needs no question: it is reached by the MAC that the far host uses.
+    // For a server no question is needed: the flow uses the MAC to which the far host sends.
     parts_.lan.ask_for_owner({f.key.local, f.key.vlans}, f.lan.to_host, now);
   }
 }

@@ -1,9 +1,9 @@
 // Tracks where the host of each flow is on the LAN: chooses the MAC to which the flow's frames are
 // sent. A host may send from one MAC and receive on another, for example behind a pair of routers.
-// So the flow keeps its MAC as long as the host acknowledges frames that are sent there, whatever
-// source MAC the host's frames have. At first a flow to a server uses the MAC to which the client
-// has addressed its SYN. A flow to a client uses the MAC that has reached the client's address
-// before, or the source MAC of its SYN.
+// So the flow keeps its MAC as long as the host acknowledges frames to this MAC, whatever source
+// MAC the host's frames have. At first a flow to a server uses the MAC to which the client has
+// addressed its SYN. A flow to a client uses the MAC that has reached the client's address before,
+// or the source MAC of the client's SYN.
 //
 // A host that does not acknowledge has moved, or never was at that MAC. Then the flow tries the MAC
 // to which the far host addresses its frames (LearnedDestinations), the MACs that ARP and Neighbour
@@ -46,17 +46,17 @@ class HostTracker {
   void note_repeat(Flow& f, Instant now);
 
   // --- a host that does not answer -------------------------------------------------------------
-  // A repeat is due: the host has not acknowledged frames to the MAC in use. If the flow is trying
-  // another MAC, it returns to the known MAC first, however many new claims there are. So a claim
-  // that the host does not confirm costs the flow only one repeat.
+  // A retransmission is due, since the host has not acknowledged frames to the MAC in use. If the
+  // flow is trying another MAC, it first returns to the known MAC, however many new claims there
+  // are. So a claim that the host does not confirm costs the flow only one retransmission.
   void seek_host(Flow& f, Instant now);
   // If the gateway has asked the owner of the MAC in use, and the owner is silent, the flow uses
   // the other MAC that claims the host's address.
   void follow_move(Flow& f, Instant now);
 
   // --- knowledge from elsewhere ----------------------------------------------------------------
-  // The peer reports to which MAC its host addresses frames for a host of this LAN. `slot`: the
-  // flow that the report names; kNoSlot: there is no such flow.
+  // The peer reports to which MAC its host addresses frames for a host of this LAN. `slot` is the
+  // flow that the report names; kNoSlot if there is no such flow.
   void hear_destination(LaneId lane, std::uint32_t slot, const LanDestination& told, Instant now);
   // The LAN has not shown yet how to reach the flow's host: asks for the host. The flow sends
   // nothing until hear() is called for its host.
@@ -66,7 +66,7 @@ class HostTracker {
   void hear(const std::optional<LanNeighbours::Heard>& heard) {
     if (heard) hear(heard->host, heard->towards);
   }
-  // Continues hear() for flows that an earlier call has left.
+  // Continues hear() for flows that an earlier call did not visit.
   void go_on(Instant now);
 
   // Writes the host's MAC into the journal.

@@ -57,8 +57,8 @@ void PeerEpochs::look_at(std::uint32_t slot, Instant now) {
   parts_.queue(slot);
 }
 
-// The host is silent on this LAN, and the peer of the flow has found the host on its own LAN. A
-// flow is left out if it began after the host was asked for, as the host may have come back.
+// Whether the host is silent on this LAN, and the flow's peer has found it on the peer's LAN. A
+// flow is left out if it began after the host was asked for, since the host may have come back.
 bool PeerEpochs::has_left(const Flow& f, Instant now) const {
   const auto* const check = departures_.find({f.key.local, f.key.vlans}, f.lan.to_host.destination,
                                              parts_.peer_of(f.lane), now);

@@ -1,5 +1,6 @@
-// Events that concern all flows of a peer, or all flows. A flow handles them before anything else
-// happens to it. A scan of all flows, some in each call, makes the other flows handle them too.
+// Events that concern all flows of a peer, or all flows of the gateway. A flow handles these events
+// before anything else happens to it. If nothing happens to a flow, a scan of all flows reaches it,
+// some flows in each call.
 #pragma once
 
 #include <cstdint>

@@ -15,8 +15,7 @@ constexpr std::uint32_t kMostIpLength = 65'535;
 // RFC 3168 section 5.
 constexpr unsigned kEcnMask = 3, kNotEct = 0, kCongestionExperienced = 3;
 
-// Offset in a fragment's frame at which its part of the datagram begins, behind the fragment's own
-// headers.
+// Offset in a fragment's frame at which the fragment's part of the datagram begins.
 std::size_t data_at(const Frame& fragment) {
   const std::size_t ip = fragment.ethernet.size() + fragment.ip.header_size;
   return fragment.extensions.fragment ? ip + fragment.extensions.fragment->data_at : ip;
@@ -56,9 +55,9 @@ bool Reassembly::may_be_tcp(const Frame& fragment) {
   return next == wire::kProtocolTcp || wire::is_extension_header(next);
 }
 
-// A datagram is identified by addresses, protocol (which is TCP here) and identification in RFC
-// 791, and by the same without the protocol in RFC 8200. The same values in another VLAN belong to
-// another datagram.
+// RFC 791 identifies a datagram by its addresses, its protocol (which is TCP here) and its
+// identification. RFC 8200 does the same without the protocol. The same values in another VLAN
+// belong to another datagram.
 std::uint64_t Reassembly::key_of(const Frame& fragment) {
   std::array<std::byte, 16 + 16 + 4 + 2 * wire::kMaxVlanTags + 1> bytes{};
   const auto octets = [](const IpAddress& address) {
@@ -133,7 +132,7 @@ Reassembly::Addition Reassembly::add(const Frame& fragment, ConstBytes frame, In
   if (part.offset == 0) datagram.head = cell;
   if (!part.more) datagram.size = part.end();
   datagram.ecn_seen |= static_cast<std::uint8_t>(1U << (fragment.ip.traffic_class & kEcnMask));
-  // Fragments do not overlap here, so equal sizes mean that there is no gap.
+  // Fragments do not overlap here. So if the sizes add up, there is no gap.
   if (datagram.size == 0 || datagram.bytes != datagram.size) return Addition::kHeld;
   if (!put_together(datagram)) {
     discard(datagram, Counter::kDroppedFragmentMalformed);
@@ -184,7 +183,8 @@ Reassembly::Fit Reassembly::fit(const Datagram& datagram, const Fragment& part,
       return same ? Fit::kDuplicate : Fit::kOverlap;
     }
   }
-  // The fragment is behind the end of the datagram, or it is an end before parts that have arrived.
+  // The fragment ends behind the end of the datagram, or it claims to be the last fragment although
+  // a part behind it has arrived.
   if (datagram.size != 0 && (!part.more || part.end() > datagram.size)) return Fit::kContradiction;
   if (!part.more && part.end() < datagram.reach) return Fit::kContradiction;
   return datagram.count == kMostFragmentsOfDatagram ? Fit::kTooMany : Fit::kNew;

@@ -2,10 +2,11 @@
 // that a segment in fragments is judged and relayed as a whole. The fragments are kept unchanged
 // until it is known whether they are bridged.
 //
-// All memory is allocated at the start. Each fragment needs a cell of it, and a host may use at
-// most a quarter of the cells. If memory is short, the oldest datagram is dropped, and datagrams of
-// the same host are dropped first. So a host that never completes its datagrams displaces only its
-// own, and a datagram with fragments in close succession is completed whatever other hosts do.
+// All memory is allocated at the start. It consists of cells. Each fragment needs a cell, and a
+// host may use at most a quarter of the cells. If memory is short, the oldest datagram is dropped,
+// and datagrams of the same host are dropped first. So a host that never completes its datagrams
+// displaces only its own datagrams. A datagram is completed if its fragments follow each other
+// closely, whatever other hosts do.
 #pragma once
 
 #include <array>
@@ -75,7 +76,7 @@ class Reassembly {
     return by_age_.empty() ? Instant::never() : by_age_.front()->deadline;
   }
 
-  // The count includes fragments that were taken and not released.
+  // fragments() includes fragments that were taken but not released yet.
   std::size_t fragments() const { return kMostFragments - free_.size(); }
   std::size_t datagrams() const { return datagram_count_; }
   std::uint64_t visited() const { return work_.total(); }
@@ -88,8 +89,8 @@ class Reassembly {
     Cell next = kNoCell;     // next fragment of the same datagram
     std::uint16_t host = 0;  // index of the host in hosts_
     std::uint16_t frame_size = 0;
-    std::uint16_t data_at = 0;  // offset in the frame
-    std::uint16_t offset = 0;   // offset in the datagram
+    std::uint16_t data_at = 0;  // offset of the fragment's data in the frame
+    std::uint16_t offset = 0;   // offset of the fragment's data in the datagram
     std::uint16_t size = 0;
     bool more = false;
     std::uint32_t end() const { return std::uint32_t{offset} + size; }
@@ -147,7 +148,7 @@ class Reassembly {
   std::vector<Host> hosts_;
   std::vector<std::byte> whole_;
   std::size_t whole_size_ = 0;
-  // The first of the fragments that were not taken yet.
+  // The first fragment of the whole datagram that was not taken yet.
   Cell whole_first_ = kNoCell;
   WorkCount work_;
 };

@@ -26,11 +26,11 @@ class ReleasedFragments {
   bool any_to_send() const { return queued_ > 0; }
   std::size_t held() const { return held_; }
   bool holds(std::size_t slot) const { return by_slot_[slot] != kNoCell; }
-  // Writes the next fragment that need not wait; 0 if there is none.
+  // Writes the next fragment that need not wait. Returns its size; 0 if there is none.
   std::size_t poll_frame(MutableBytes out);
   // Writes the fragment in the slot, for which holds() must be true, and frees the slot.
   std::size_t write_held(std::size_t slot, MutableBytes out);
-  // Drops the fragment in the slot instead.
+  // Drops the fragment in the slot, and frees the slot.
   void drop_held(std::size_t slot);
   Instant next_timeout() const { return any_to_send() ? Instant() : Instant::never(); }
 

@@ -1,5 +1,5 @@
-// Reads for which address an ARP or Neighbour Discovery message asks, and for which address an
-// answer speaks, as the asking station sees them.
+// Reads the address for which an ARP or Neighbour Discovery message asks, and the address about
+// which an answer speaks.
 #pragma once
 
 #include <optional>

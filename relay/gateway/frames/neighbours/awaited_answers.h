@@ -1,6 +1,6 @@
 // Remembers which owners of addresses the workers of a gateway have just asked for confirmation.
-// The thread that receives an answer shows the answer to all workers, however many other messages
-// there are.
+// The thread that receives an answer passes the answer to all workers, even above the rate to which
+// other messages are limited (Steering).
 //
 // All workers share this object without a lock.
 #pragma once
@@ -24,8 +24,8 @@ class AwaitedAnswers {
   explicit AwaitedAnswers(HashKey key) : key_(key), table_(kPlaces) {}
 
   void await(const IpAddress& host, const MacAddress& owner, Instant now);
-  // Returns a number that identifies the answer, the same for equal answers; nullopt if no worker
-  // waits for this answer.
+  // Returns a number that identifies the answer. Equal answers have the same number. Returns
+  // nullopt if no worker waits for this answer.
   std::optional<std::uint64_t> find(const AnnouncedOwner& told, Instant now) const;
 
  private:

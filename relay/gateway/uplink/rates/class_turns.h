@@ -26,7 +26,7 @@ class ClassTurns {
 
   // The class in which a frame of class `id` takes its turn.
   schedule::ClassId turn_of(schedule::ClassId id) const;
-  // The class that counts a bridged frame after the frame had its turn in class `turn`.
+  // The class in which a bridged frame is counted if the frame had its turn in class `turn`.
   schedule::ClassId counted_as(schedule::ClassId turn) const;
   HeldFrames::Terms held_terms(schedule::ClassId turn) const;
 

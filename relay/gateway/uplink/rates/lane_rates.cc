@@ -50,8 +50,8 @@ BitRate LaneRates::commanded(LaneId lane) const {
 }
 
 // A carrier with several receivers is as fast as the fastest receiver. The other sessions do not
-// apply their limits again here: a peer may announce a new rate with each packet, and there may be
-// a thousand peers.
+// apply their limits again here. It would take too long, since a peer may announce a new rate with
+// each packet, and there may be a thousand peers.
 void LaneRates::apply_rate(Carrier& carrier, Instant now) {
   const bool finds = carrier.config.finds_capacity();
   BitRate most;
@@ -84,8 +84,8 @@ void LaneRates::apply_capacity(Carrier& carrier, Instant now) {
 void LaneRates::apply_capacity(LaneId lane, Instant now) {
   Line& line = parts_.lines[lane];
   parts_.ready_set.wake(lane);
-  // This session has had no capacity so far, and perhaps the other sessions of the carrier have had
-  // none either.
+  // This session has had no capacity so far. Perhaps the other sessions of the carrier have had
+  // none either, so apply the capacity to all.
   if (line.capacity.is_zero()) return apply_capacity(line.carrier, now);
   line.apply_limits();
   apply_rate(line.carrier, now);

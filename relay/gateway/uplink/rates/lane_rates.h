@@ -26,9 +26,10 @@ class LaneRates {
       : parts_(parts), turns_(turns), shares_(shares) {}
 
   CapacityResult set_capacity(std::string_view link, LinkWay way, BitRate capacity, Instant now);
-  // Limits the rate of the lane; zero: no limit.
+  // Limits the rate of the lane; zero removes the limit.
   void set_most_rate(LaneId lane, BitRate most, Instant now);
-  // The limits of set_capacity() and set_most_rate(). Zero: as configured, or no such link.
+  // The limits that set_capacity() and set_most_rate() have set; zero if there is no limit, or no
+  // such link.
   BitRate commanded_capacity(std::string_view link, LinkWay way) const;
   BitRate most_rate(LaneId lane) const { return parts_.lines[lane].most_rate; }
   // The rate that the operator allows on the lane, if it is below the configured rate; otherwise

@@ -29,11 +29,12 @@ void Line::apply_limits() {
 }
 
 // The rate that the carrier may use according to the session's controller, if the controller finds
-// the capacity. Zero if the controller has no estimate. All senders on the carrier share the
-// margins of that rate: for inexact measurement, for the modem's queue and for other traffic. While
-// the controller drains its queue, the carrier may still use half of the found rate. A controller
-// that has just begun counts with its present rate, and the findings of other controllers do not
-// limit it.
+// the capacity. Zero if the controller has no estimate. The controller keeps that rate below the
+// capacity, with margins for inexact measurement, for the modem's queue and for other traffic. The
+// margins apply to all senders on the carrier together. While the controller drains its queue, the
+// carrier may still use half of the found rate. If the controller has not found a capacity yet, its
+// current rate counts while the session has something to send, so that the rates that other
+// controllers have found do not limit it.
 BitRate Line::allowed_by_controller() const {
   if (session.peer_state() != stp::PeerState::kAlive) return {};
   const BitRate found = session.path().found_capacity();

@@ -14,16 +14,16 @@ namespace satrelay::gateway {
 
 struct Line {
   std::span<const LinkId> links;
-  Carrier& carrier;  // of the first link; the session uses its pacer
+  Carrier& carrier;  // carrier of the first link; the session uses the carrier's pacer
   stp::Session& session;
   std::uint16_t datagram_overhead = 0;
   unsigned lanes = 1;      // lanes to its peer, of all workers
-  BitRate most_rate = {};  // the operator's limit; zero: none
+  BitRate most_rate = {};  // the operator's limit; zero if there is none
   BitRate capacity = {};   // the lowest of all limits, as last applied
   // `capacity` if it is below the carrier's capacity; otherwise zero.
   BitRate limit = {};
   std::uint64_t sent = 0;  // bytes, as the carrier counts them
-  // The rate that its controller allows, as last applied; zero: not known.
+  // The rate that its controller allows, as last applied; zero if it is not known.
   BitRate allowed = {};
   // Whether its controller has found the capacity, as last applied.
   bool has_found = false;

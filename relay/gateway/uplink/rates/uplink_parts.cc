@@ -5,8 +5,8 @@
 namespace satrelay::gateway {
 namespace {
 
-// Number of hosts other than those of flows: the hosts of bridged frames, and one for streams that
-// carry no flow.
+// Number of hosts that do not belong to flows: the hosts of bridged frames, and one host for all
+// streams that carry no flow.
 constexpr std::size_t kMostHeldHosts = 2 * kMostHeldFrames + 1;
 
 }  // namespace

@@ -21,7 +21,8 @@ class WorkerShares {
   void look(Instant now) {
     if (now >= until_) expire(now);
   }
-  // The carrier's share has expired: limits its lanes to what they may send now.
+  // Call this when the carrier's share has expired. Limits each of its lanes to the rate that the
+  // lane may use without a share.
   void fall_back(Carrier& carrier, Instant now);
 
  private:
