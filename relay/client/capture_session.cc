@@ -116,7 +116,7 @@ class CaptureSession::Taker {
         lost_ = record.lost;
         return false;
       }
-      if (is_full()) continue;  // more frames arrived after the request to end
+      if (is_full()) continue;  // these frames arrived after the request to end the capture
       writer_.packet(record.time,
                      record.way == ops::CaptureWay::kIn ? PcapngWriter::Way::kInbound
                                                         : PcapngWriter::Way::kOutbound,
@@ -183,7 +183,7 @@ CaptureCount CaptureSession::write_to(std::ostream& out,
                       "satrelayctl capture");
   Taker taker(writer, wish_.packets);
   const auto begin = Clock::now();
-  // For the last frames, since the gateway may be stuck.
+  // How long to wait for the last frames, since the gateway may be stuck.
   constexpr std::chrono::seconds kPatience(5);
   std::optional<Clock::time_point> finished_at;
   while (taker.take(*connection_)) {

@@ -1,4 +1,4 @@
-// The question "which rule applies to this packet?", as an operator asks it.
+// Translates an operator's question "which rule applies to this packet?" into a command.
 #pragma once
 
 #include <string>

@@ -69,7 +69,7 @@ PcapngWriter::PcapngWriter(std::ostream& out, const Interface& interface,
   add_number_option(described, kResolution, std::uint8_t{9});  // 10^-9 s
   if (!interface.filter.empty()) {
     add_option(described, kFilter,
-               std::string(1, '\0') + interface.filter);  // 0: libpcap's language
+               std::string(1, '\0') + interface.filter);  // 0 stands for libpcap's language
   }
   end_options(described);
   block(kInterface, described);

@@ -1,5 +1,5 @@
-// Writes pcapng, the capture format of Wireshark (draft-ietf-opsawg-pcapng): one section, one
-// Ethernet interface, nanoseconds, in this machine's byte order.
+// Writes pcapng, the capture format of Wireshark (draft-ietf-opsawg-pcapng), with one section, one
+// Ethernet interface, times in nanoseconds, and this machine's byte order.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ class PcapngWriter {
   struct Interface {
     std::string name;         // "lan", "wan", "wan, decrypted"
     std::string description;  // names the gateway
-    std::string filter;       // "": no filter
+    std::string filter;       // empty if there is no filter
     std::uint32_t longest = 0;
   };
   // Writes the headers. `out` must outlive the writer. The state of `out` shows whether all was

@@ -1,5 +1,5 @@
-// The fields of a reply of the stats socket as text. A field that is missing, or has another type
-// (another version of the gateway), becomes "-".
+// Converts fields of a reply of the stats socket to text. A field that is missing, or has another
+// type (another version of the gateway), becomes "-".
 #pragma once
 
 #include <cstdint>
@@ -27,16 +27,17 @@ template <typename Struct>
 std::string shown(const Json& object, const CounterField<Struct>& field) {
   return shown(object, field.name, scale_of(field.unit));
 }
-// The same, but "-" for 0, for fields in which 0 means that there is no value.
+// Returns the same as shown(), but "-" for 0. Use this for fields in which 0 means that there is no
+// value.
 std::string unless_zero(const Json& object, const char* key, Scale scale);
 std::string milliseconds(std::uint64_t n);
 std::string bits_per_second(std::uint64_t n);
 // Adds the fields that the reply of `command` leaves out because they were never measured. Their
 // value is null, which the socket itself cannot send.
 void name_unmeasured(std::string_view command, Json& reply);
-// The state of a peer in words: "alive", "wrong key?"
+// The state of a peer in words, such as "alive" or "wrong key?".
 std::string state_words(const std::string& state);
-// "198.51.100.7:443", "[2001:db8::7]:443"
+// Returns an address and a port, such as "198.51.100.7:443" or "[2001:db8::7]:443".
 std::string endpoint(const Json& flow, const char* address, const char* port);
 
 }  // namespace satrelay::ctl

@@ -87,7 +87,8 @@ std::optional<pid_t> StatsClient::server() const {
   ucred peer{};
   socklen_t size = sizeof peer;
   if (::getsockopt(descriptor_, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return std::nullopt;
-  return peer.pid > 0 ? std::optional(peer.pid) : std::nullopt;  // 0: in another PID namespace
+  // The kernel reports the pid 0 for a process in another PID namespace.
+  return peer.pid > 0 ? std::optional(peer.pid) : std::nullopt;
 }
 
 std::string StatsClient::receive() {

@@ -33,13 +33,15 @@ class StatsClient {
   StatsClient& operator=(const StatsClient&) = delete;
   ~StatsClient();
 
-  // The version in the greeting: "DPDK 22.11.11"; "" if there is none.
+  // The version in the greeting, such as "DPDK 22.11.11"; empty if there is none.
   const std::string& built_with() const { return built_with_; }
-  // The process that serves the socket, from the kernel; nullopt if the kernel does not know it.
+  // The process that serves the socket, as the kernel reports it; nullopt if the kernel does not
+  // know it.
   std::optional<pid_t> server() const;
   // The answer to `command`; never null. Throws StatsError.
   nlohmann::ordered_json query(const std::string& command);
-  // The entries of all pages of a listing, as a list; `command` takes "first,count".
+  // Returns the entries of all pages of a listing. `command` must take the parameters
+  // "first,count".
   nlohmann::ordered_json query_all(const std::string& command);
 
  private:

@@ -1,5 +1,6 @@
 // Frames that wait for the transmitter. They leave in order of arrival. There are four classes. If
-// the queue is full, the newest frames of the lowest class are dropped first (TP-S section 2.4).
+// the queue is full, the newest frames of the least important class are dropped first (TP-S section
+// 2.4).
 #pragma once
 
 #include <array>
@@ -30,8 +31,7 @@ struct WaitingFrame {
   Instant since() const { return Instant::from_nanoseconds(since_nanoseconds); }
 };
 
-// Memory for `capacity` frames of any mix of classes is reserved at construction, and touched when
-// used.
+// Memory for `capacity` frames in each class is reserved at construction, and touched when used.
 class FrameQueue {
  public:
   explicit FrameQueue(std::size_t capacity) : mask_(std::bit_ceil(capacity) - 1) {
@@ -59,14 +59,15 @@ class FrameQueue {
     forget(c, frame);
     return frame;
   }
-  // The bytes of all frames in classes below `priority`. These frames may be dropped for a frame of
-  // `priority`.
+  // The bytes of all frames that are less important than `priority` (with a higher number). These
+  // frames may be dropped to make room for a frame of `priority`.
   std::uint64_t bytes_below(std::uint8_t priority) const {
     std::uint64_t sum = 0;
     for (std::size_t i = priority + 1U; i < kPriorities; ++i) sum += classes_[i].bytes;
     return sum;
   }
-  // Removes the newest frame of the lowest class. Do not call when empty().
+  // Removes the newest frame of the least important class that has frames. Do not call when
+  // empty().
   WaitingFrame evict() {
     std::size_t lowest = kPriorities - 1;
     while (classes_[lowest].empty()) --lowest;

@@ -46,9 +46,10 @@ class LinkDirection {
     kDropped,     // the caller keeps the handle
     kDuplicated,  // the handle comes out twice; the caller must make it shareable
   };
-  // Offers a frame of `frame_bytes` (header included, no FCS). A lost frame still occupies the
-  // link. `now` must never go backwards from one call of enqueue() or poll() to the next.
-  // `priority` counts only if the queue drops by priority: 0 is kept longest, 3 is dropped first.
+  // Offers a frame of `frame_bytes`, with the Ethernet header and without the FCS. A lost frame
+  // still occupies the link. `now` must never go backwards from one call of enqueue() or poll() to
+  // the next. `priority` counts only if the queue drops by priority: 0 is kept longest, 3 is
+  // dropped first.
   Fate enqueue(FrameHandle frame, std::size_t frame_bytes, Instant now, std::uint8_t priority = 0);
 
   struct Delivery {
@@ -67,13 +68,14 @@ class LinkDirection {
   // enqueue() and poll(), until it returns nullopt.
   std::optional<FrameHandle> take_released();
 
-  // Zero means unlimited. Frames that the transmitter has already accepted keep the old rate.
+  // Sets the rate; zero means unlimited. Frames that the transmitter has already accepted keep the
+  // old rate.
   void set_rate(BitRate rate);
-  void set_mtu(std::uint16_t mtu) { config_.mtu = mtu; }  // IP bytes; zero: no limit
+  void set_mtu(std::uint16_t mtu) { config_.mtu = mtu; }  // IP bytes; zero means no limit
   // `loss`: the probability per frame, 0 to 1. Replaces a Gilbert-Elliott model and a trace.
   void set_loss(double loss);
   // During an outage all frames that are sent are lost. They still occupy the link, since a modem
-  // also sends during a fade. Frames that are on their way arrive.
+  // also sends during a fade. Frames that are already in flight still arrive.
   void set_outage(bool outage) { outage_ = outage; }
 
   DirectionCounters counters() const;
@@ -122,7 +124,7 @@ class LinkDirection {
   std::size_t capacity_;
   // The latest due time of frames that keep their order.
   Instant last_due_;
-  // The next frame must not be due earlier, or it would overtake other frames.
+  // The next frame must not be due earlier than this, or it would overtake other frames.
   Instant order_from_;
   Instant last_seen_;
   Duration queue_peak_;

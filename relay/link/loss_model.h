@@ -54,7 +54,7 @@ class LossModel {
   std::optional<config::LossTrace> trace_;
   Random random_;
   bool is_bad_ = false;
-  std::uint64_t position_ = 0;  // in the trace
+  std::uint64_t position_ = 0;  // position of the next frame in the trace
   std::size_t next_lost_ = 0;
 };
 

@@ -26,7 +26,7 @@ class DelaySchedule {
 
   struct Answer {
     Duration delay;
-    bool shorter = false;  // than at the last call
+    bool shorter = false;  // true if the delay is shorter than at the last call
   };
   Answer at(Instant when) {
     const Duration before = delay_;
@@ -41,7 +41,7 @@ class DelaySchedule {
  private:
   Duration delay_;
   std::vector<config::DelayStep> steps_;
-  std::vector<Duration> shortest_after_;  // by step: the shortest delay from that step on
+  std::vector<Duration> shortest_after_;  // indexed by step: the shortest delay from that step on
   std::size_t next_ = 0;
 };
 
@@ -64,7 +64,7 @@ class LossSchedule {
  public:
   explicit LossSchedule(std::vector<config::LossStep> steps) : steps_(std::move(steps)) {}
 
-  // Returns the present probability if there was a step since the last call.
+  // Returns the current probability if there was a step since the last call.
   std::optional<double> changed(Instant when) {
     std::optional<double> loss;
     while (next_ < steps_.size() && Instant() + steps_[next_].at <= when) {

@@ -15,7 +15,8 @@ namespace satrelay::link {
 // nanosecond. So the rate is exact over any number of frames.
 class Serializer {
  public:
-  // `queue`: limit in accounted bytes; zero: rate x 100 ms, at least 64 KiB.
+  // `queue`: limit of the queue in accounted bytes. If it is zero, the limit is rate x 100 ms, but
+  // at least 64 KiB.
   Serializer(BitRate rate, ByteCount queue);
 
   // Returns when the frame's last bit will be sent, or nullopt if the queue is full. An idle
@@ -25,9 +26,9 @@ class Serializer {
   // Frames that were accepted before keep their old rate.
   void set_rate(BitRate rate);
   BitRate rate() const { return rate_; }
-  // Limit of the queue, at the present rate.
+  // Limit of the queue, at the current rate.
   ByteCount limit() const;
-  // The accepted bytes that are not sent by `now`, if all were accepted at the present rate.
+  // The accepted bytes that are not sent by `now`, if all were accepted at the current rate.
   ByteCount backlog(Instant now) const { return rate_.bytes_in(busy_until_ - now); }
   Instant busy_until() const { return busy_until_; }
   // How long the transmitter is still busy, from `now` on.
@@ -36,7 +37,7 @@ class Serializer {
  private:
   BitRate rate_;
   ByteCount queue_;
-  Duration queue_time_;  // the limit of the queue, as time at this rate
+  Duration queue_time_;  // time to send a full queue at `rate_`
   Instant busy_until_;
   // The part of a nanosecond that busy_until_ lacks, in units of 1 / rate.
   std::uint64_t remainder_ = 0;

@@ -41,7 +41,7 @@ class Burst {
     if (begin_ == end_) begin_ = end_ = 1;
     packets_[--begin_] = packet.release();
   }
-  // The packet that the (i + 1)th pop() would give.
+  // The packet that pop() would return after `i` calls of pop().
   PacketView peek(std::size_t i) const { return PacketView(packets_[begin_ + i]); }
   // Frees the first `count` packets. The burst must have at least that many.
   void drop(std::size_t count) {

@@ -8,8 +8,8 @@
 namespace satrelay::dpdk {
 
 struct DeviceArguments {
-  std::string device;     // "net_af_xdp_lan"; the PCI address for PCI
-  std::string arguments;  // "iface=lan0,..."; empty for PCI
+  std::string device;     // such as "net_af_xdp_lan"; the PCI address for PCI
+  std::string arguments;  // such as "iface=lan0,..."; empty for PCI
 };
 
 // Returns the DPDK device for the port `name`. Must not be called for af_packet, which is not a

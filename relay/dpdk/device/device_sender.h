@@ -18,7 +18,7 @@ class DeviceSender {
   struct Abilities {
     bool sums_tcp = false;  // fills in TCP checksums
     bool sums_ip = false;   // fills in IPv4 header checksums on request
-    // The largest number of buffers in one large frame. 1: the device cannot cut large frames.
+    // The largest number of buffers in one large frame; 1 if the device cannot cut large frames.
     std::size_t pieces = 1;
   };
   // rte_eth_tx_prepare() and rte_eth_tx_burst().
@@ -36,7 +36,7 @@ class DeviceSender {
   struct Counters {
     // Counted as single frames, after the device has cut large ones.
     std::uint64_t frames = 0, bytes = 0;
-    std::uint64_t large = 0;    // large frames that were made of some of these frames
+    std::uint64_t large = 0;    // large frames into which some of these frames were joined
     std::uint64_t refused = 0;  // frames dropped, since the driver refused them
   };
   const Counters& counters() const { return counters_; }

@@ -129,7 +129,7 @@ class Packet {
     mbuf_->data_off = static_cast<std::uint16_t>(mbuf_->data_off - count);
   }
 
-  // The next three set the properties that PacketView::is_own() and is_checked() return.
+  // The next three functions set the properties that PacketView::is_own() and is_checked() return.
   void set_received() { mbuf_->port = 0; }
   void set_checked() {
     set_unchecked();

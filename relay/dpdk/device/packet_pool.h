@@ -12,8 +12,8 @@ namespace satrelay::dpdk {
 
 class PacketPool {
  public:
-  // `packets` mbufs with room for frames of an IP MTU of `mtu` (two VLAN tags included). Throws
-  // std::runtime_error if the EAL's memory does not hold them. Needs a running Eal.
+  // Allocates `packets` mbufs, each with room for an IP packet of `mtu` bytes behind two VLAN tags.
+  // Throws std::runtime_error if the EAL's memory does not hold them. Needs a running Eal.
   PacketPool(const std::string& name, std::size_t packets, std::uint16_t mtu);
   PacketPool(const PacketPool&) = delete;
   PacketPool& operator=(const PacketPool&) = delete;
@@ -21,8 +21,8 @@ class PacketPool {
 
   // Returns a packet of size 0, or an empty Packet if the pool is exhausted.
   Packet allocate() { return Packet(rte_pktmbuf_alloc(pool_)); }
-  // Returns a copy of the frame without its checksum marks, or an empty Packet if the pool is
-  // exhausted.
+  // Returns a copy of the frame without the mbuf's checksum flags, or an empty Packet if the pool
+  // is exhausted.
   Packet copy(const Packet& packet);
 
   std::size_t available() const { return rte_mempool_avail_count(pool_); }
@@ -31,7 +31,7 @@ class PacketPool {
 
   // The bytes of EAL memory that a pool with these arguments needs, for EalConfig::memory.
   static std::size_t memory_for(std::size_t packets, std::uint16_t mtu);
-  // Bytes behind the headroom of each mbuf.
+  // Size of the buffer of each mbuf behind the headroom, in bytes.
   static std::size_t room_for(std::uint16_t mtu);
 
  private:

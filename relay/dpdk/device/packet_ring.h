@@ -30,7 +30,8 @@ class PacketRing {
 
   // For the writing thread. Returns false if the ring is full; the caller then keeps the packet.
   bool give(Packet& packet, std::uint64_t note);
-  // For the writing thread. At least this many packets fit: the reader may have taken more since.
+  // For the writing thread. Returns how many packets fit. More may fit when the caller uses the
+  // result, since the reader may have taken some.
   std::size_t room() const;
   static constexpr std::size_t kBurst = 32;
   // For the reading thread. Takes up to kBurst packets; returns their number.

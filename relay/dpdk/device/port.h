@@ -26,7 +26,7 @@ namespace satrelay::dpdk {
 struct LinkState {
   bool up = false;
   bool gone = false;           // the kernel interface has vanished
-  std::uint32_t megabits = 0;  // 0: unknown
+  std::uint32_t megabits = 0;  // 0 if it is unknown
 };
 
 class Port {
@@ -52,7 +52,7 @@ class Port {
   std::size_t send(Burst& burst, unsigned queue = 0);
 
   const std::string& name() const { return name_; }
-  std::string description() const;  // "lan: af_packet on lan0"
+  std::string description() const;  // such as "lan: af_packet on lan0"
   std::uint16_t mtu() const { return config_.mtu; }
   MacAddress mac() const { return device_->mac(); }
   // The link at the last look().
@@ -83,7 +83,7 @@ class Port {
   void give_to(uid_t user) { device_->give_to(user); }
   // True if the port completes TCP checksums of frames that it sends (Packet::leave_checksum()).
   bool sums_tcp() const { return device_->facts().sums_tcp; }
-  // The NUMA node of a PCI device. -1: unknown, or not a PCI device.
+  // The NUMA node of a PCI device; -1 if it is unknown, or for other devices.
   int numa_node() const { return device_->facts().numa_node; }
   // Offloads that the worker wants and a PCI device lacks, in words. Empty for other ports.
   const std::vector<std::string>& missing_offloads() const {
@@ -98,10 +98,10 @@ class Port {
   std::string name_;
   config::Port config_;
   std::unique_ptr<Device> device_;
-  std::vector<std::uint64_t> tx_down_;  // by queue: frames that the port dropped itself
+  std::vector<std::uint64_t> tx_down_;  // indexed by queue: frames that the port itself has dropped
   InterfaceWatch watch_;                // used only by the thread that calls look()
   std::atomic<LinkState> link_;
-  // send() drops frames, since the kernel or the device would keep them.
+  // True if send() must drop frames, since the kernel or the device would keep them.
   std::atomic<bool> is_off_ = false;
   std::atomic<bool> needs_new_start_ = false;
 };

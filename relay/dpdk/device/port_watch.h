@@ -21,7 +21,7 @@ class PortWatch {
   // ports must outlive this object. Needs a running Eal. Throws std::runtime_error.
   PortWatch(std::span<Port* const> ports, Tell tell);
 
-  // True if a port cannot recover while the program runs. Any thread.
+  // True if a port cannot recover while the program runs. Any thread may call this.
   bool needs_new_start() const;
 
  private:

@@ -1,5 +1,6 @@
-// Spreads frames over the queues of a port, one queue for each worker. The queue is the symmetric
-// Toeplitz hash of addresses and ports (gateway::flow_hash()), modulo the number of queues.
+// Spreads frames over the queues of a port, one queue for each worker. The number of the queue is
+// the symmetric Toeplitz hash of addresses and ports (gateway::flow_hash()), modulo the number of
+// queues.
 #pragma once
 
 #include <cstdint>

@@ -27,7 +27,7 @@ struct DeviceFacts {
   // While there is no link, the device keeps frames and sends them when they are of no use any
   // more.
   bool keeps_frames = false;
-  int numa_node = -1;                // of a PCI device; -1: unknown
+  int numa_node = -1;                // of a PCI device; -1 if it is unknown
   std::vector<std::string> notices;  // to the operator, one sentence each
   // Offloads that the worker wants and the device lacks, in words.
   std::vector<std::string> missing_offloads;
@@ -42,11 +42,11 @@ class Device {
   const DeviceFacts& facts() const { return facts_; }
   virtual unsigned queues() const = 0;
   virtual MacAddress mac() const = 0;
-  // A descriptor for poll(2) that becomes readable when frames arrive; nullopt: there is none.
+  // A descriptor for poll(2) that becomes readable when frames arrive; nullopt if there is none.
   virtual std::optional<int> wait_descriptor(unsigned queue) const = 0;
 
-  // They do the same as the functions of Port. Each virtual call moves a whole burst. The burst to
-  // send is not empty. Only one thread at a time may use a queue.
+  // receive() and send() do the same as the functions of Port. Each virtual call moves a whole
+  // burst. The burst to send is not empty. Only one thread at a time may use a queue.
   virtual std::size_t receive(Burst& burst, unsigned queue) = 0;
   virtual std::size_t send(Burst& burst, unsigned queue) = 0;
 
@@ -58,8 +58,8 @@ class Device {
   // queue, otherwise in all queues.
   virtual std::uint64_t missed(unsigned queue) const = 0;
 
-  // The present state of the device. Only the thread that calls Port::look() calls this function
-  // and the next two.
+  // The current state of the device. Only the thread that calls Port::look() calls this function,
+  // bind_to_successor() and on_up().
   virtual InterfaceView view() const = 0;
   // Binds the device to the interface that has replaced its own. Throws std::runtime_error if that
   // fails.

@@ -119,7 +119,7 @@ std::size_t EthDevice::receive(Burst& burst, unsigned queue) {
   rte_mbuf** const first = burst.packets_.data() + burst.end_;
   const std::size_t count = rte_eth_rx_burst(id_, static_cast<std::uint16_t>(queue), first,
                                              static_cast<std::uint16_t>(room));
-  // Not every driver sets the port of an mbuf.
+  // PacketView::is_own() needs the port of the mbuf, which not every driver sets.
   for (std::size_t i = 0; i < count; ++i) first[i]->port = id_;
   const std::size_t whole = finish(first, count, queues_[queue]);
   burst.end_ += whole;

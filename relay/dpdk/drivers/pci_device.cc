@@ -70,7 +70,7 @@ DeviceSender::Abilities PciDevice::send_abilities(const rte_eth_dev_info& info, 
   abilities.sums_tcp = true;
   abilities.sums_ip = offers(RTE_ETH_TX_OFFLOAD_IPV4_CKSUM);
   if (offers(RTE_ETH_TX_OFFLOAD_TCP_TSO | RTE_ETH_TX_OFFLOAD_MULTI_SEGS)) {
-    const std::uint16_t most = info.tx_desc_lim.nb_seg_max;  // 0: the driver names no limit
+    const std::uint16_t most = info.tx_desc_lim.nb_seg_max;  // 0 if the driver names no limit
     abilities.pieces = most == 0 ? kFewPieces : std::min<std::size_t>(most, Burst::kCapacity);
   }
   return abilities;

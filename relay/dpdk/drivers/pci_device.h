@@ -11,10 +11,10 @@ class PciDevice final : public EthDevice {
             const Spread& spread);
 
  private:
-  // Returns the receive offloads to request from the device. Notes in facts_ the offloads that it
-  // lacks.
+  // Returns the receive offloads to request from the device. Notes in facts_ the offloads that the
+  // device lacks.
   std::uint64_t receive_offloads(std::uint64_t offered);
-  // The same for sending.
+  // Returns the send offloads to request, and notes those that the device lacks.
   DeviceSender::Abilities send_abilities(const rte_eth_dev_info& info, bool large_frames);
 };
 

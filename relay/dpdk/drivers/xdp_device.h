@@ -17,7 +17,7 @@ class XdpDevice final : public EthDevice {
 
  private:
   OpenedInterface interface_;
-  std::optional<int> descriptor_;  // the XDP socket of the first queue; nullopt: not found
+  std::optional<int> descriptor_;  // the XDP socket of the first queue; nullopt if it was not found
 };
 
 }  // namespace satrelay::dpdk

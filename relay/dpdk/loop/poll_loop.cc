@@ -12,8 +12,9 @@
 namespace satrelay::dpdk {
 namespace {
 
-// How long a loop counts as active after its last work. Workers divide the links anew every 1 ms.
-// This time is longer, so that a worker still takes part in the division after its last work.
+// How long a loop counts as active after its last work. The links are divided among the workers
+// every 1 ms. This time is longer, so that a worker takes part in one more division after its last
+// work.
 constexpr Duration kActiveFor = Duration::microseconds(1'250);
 constexpr Duration kMediumNap = Duration::microseconds(250);
 constexpr Duration kQuietAfter = Duration::milliseconds(200);

@@ -82,7 +82,8 @@ class PollLoop {
     }
   }
 
-  // How long the loop rested before this round, without the time that it overslept.
+  // How long the loop rested before this round, at most as long as it intended: the time by which
+  // the kernel woke it late does not count.
   Duration last_rest() const { return last_rest_; }
   // How long the last round took; zero before the first one.
   Duration last_round() const { return last_round_; }

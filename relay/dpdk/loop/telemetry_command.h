@@ -33,8 +33,8 @@ class TelemetryCommand {
   bool is_asked() const { return asked_.load(std::memory_order_relaxed); }
   void answer(TelemetryReply reply);
 
-  // For the telemetry thread. Waits for the answer of the polling thread. nullopt if it does not
-  // answer in time.
+  // For the telemetry thread. Waits for the answer of the polling thread. Returns nullopt if that
+  // thread does not answer in time.
   std::optional<TelemetryReply> ask();
 
  private:

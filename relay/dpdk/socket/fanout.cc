@@ -189,7 +189,7 @@ std::vector<sock_filter> fanout_program(const Spread& spread) {
   program.put(BPF_LD | BPF_W | BPF_ABS, static_cast<std::uint32_t>(SKF_AD_OFF + SKF_AD_PROTOCOL));
   program.go_to_if(BPF_JEQ, ETH_P_IP, Label::kV4);
   program.go_to_if(BPF_JEQ, ETH_P_IPV6, Label::kV6);
-  // The kernel removes the outer VLAN tag only. This is the inner tag of two.
+  // The kernel removes only the outer VLAN tag. A tag in the packet is the inner tag of two.
   program.go_to_if(BPF_JEQ, ETH_P_8021Q, Label::kTagged);
   program.go_to_if(BPF_JEQ, ETH_P_8021AD, Label::kTagged);
   program.put(BPF_RET | BPF_K, 0);

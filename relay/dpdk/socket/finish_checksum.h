@@ -18,11 +18,11 @@ namespace satrelay::dpdk {
 inline constexpr std::size_t kAnywhere = 0;
 bool finish_checksum(MutableBytes frame, std::size_t start = kAnywhere);
 
-// The same for a frame with headers that do not show where the checksum is, as in a tunnel. Sums
-// the bytes from `start` to the end of the frame, and writes the checksum `offset` bytes behind
-// `start`. For TCP and UDP, that field must hold the sum of the pseudo-header; GRE has no
-// pseudo-header. For SCTP, a CRC is written. Returns false if the field does not fit the frame, or
-// if `offset` belongs to none of these protocols.
+// Completes the checksum of a frame if the headers do not show where the checksum is, as in a
+// tunnel. Sums the bytes from `start` to the end of the frame, and writes the checksum `offset`
+// bytes behind `start`. For TCP and UDP, that field must hold the sum of the pseudo-header; GRE has
+// no pseudo-header. For SCTP, a CRC is written. Returns false if the field does not fit the frame,
+// or if `offset` belongs to none of these protocols.
 bool finish_checksum_at(MutableBytes frame, std::size_t start, std::size_t offset);
 
 // Completes a checksum that was left to the port (Packet::leave_checksum()). Returns false if the

@@ -17,7 +17,7 @@ namespace satrelay::dpdk {
 // The state of the interface at one look.
 struct InterfaceView {
   bool is_there = true;    // the interface that the port has opened still exists
-  std::string name;        // the present name
+  std::string name;        // the current name of the interface
   bool is_enabled = true;  // set up, as by `ip link set up`
   bool is_running = true;  // up, with a carrier
   std::uint32_t megabits = 0;
@@ -42,7 +42,7 @@ struct PortChange {
 
 class InterfaceWatch {
  public:
-  // How long an interface may take after its return until it has its former settings again.
+  // If an interface has returned, how long it may take until it has its former settings again.
   static constexpr Duration kPatience = Duration::seconds(3);
 
   // `name`: the name by which the port has opened the interface.

@@ -23,7 +23,7 @@ class KernelInterface {
   // what the operator can do about it, a sentence each. Throws if the port cannot work.
   std::vector<std::string> prepare(std::uint16_t mtu);
 
-  // Reasons why a port with that MTU cannot use the interface in its present state, a few words
+  // Reasons why a port with that MTU cannot use the interface in its current state, a few words
   // each. prepare() would correct them, but needs rights that this process may have given up.
   std::vector<std::string> objections(std::uint16_t mtu) const;
 
@@ -32,7 +32,7 @@ class KernelInterface {
   std::uint16_t mtu() const;
   bool is_enabled() const;         // up
   bool is_running() const;         // up, with a carrier
-  std::uint32_t megabits() const;  // 0: unknown
+  std::uint32_t megabits() const;  // 0 if unknown
 
   // Names, as `ethtool -k` prints them, of the receive offloads that merge frames and are on.
   std::vector<std::string> active_merge_offloads() const;

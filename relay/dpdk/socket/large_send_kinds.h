@@ -1,9 +1,10 @@
 // Learns how many frames an interface accepts as one large frame. It makes no system calls.
 //
-// A kernel before 6.2 does not know UDP_L4 in a packet socket (EINVAL). Some network cards cannot
-// cut large frames, or not behind VLAN tags, or not so many frames at once. Such a card refuses the
-// frame with ENOBUFS, as does a card that is merely busy. So a refusal halves the number of frames
-// that are joined, down to one. After kTrial frames the number is doubled again.
+// A kernel before 6.2 does not accept large UDP frames (UDP_L4) from a packet socket: it returns
+// EINVAL. Some network cards cannot cut large frames, cannot cut them behind VLAN tags, or cannot
+// cut them into so many frames. Such a card refuses the frame with ENOBUFS, as does a card that is
+// merely busy. So a refusal halves the number of frames that are joined, down to one. After kTrial
+// frames the number is doubled again.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +26,8 @@ class LargeSendKinds {
     std::size_t tags = 0;  // number of VLAN tags, at most 2
   };
 
-  // The largest number of frames that may be joined into one large frame. 1: do not join.
+  // The largest number of frames that may be joined into one large frame. 1 means that frames must
+  // not be joined.
   std::size_t most(const Kind& kind) const { return state(kind).most; }
   // Call this when `frames` frames of the kind have been sent, as one large frame or singly.
   void on_sent(const Kind& kind, std::size_t frames) {
@@ -51,7 +53,7 @@ class LargeSendKinds {
   static constexpr std::size_t kAll = 1024;  // more frames than are ever joined
   struct State {
     std::size_t most = kAll;
-    std::uint32_t sent = 0;  // frames sent since `most` has changed
+    std::uint32_t sent = 0;  // frames sent since `most` last changed
     bool is_unknown = false;
   };
   static std::size_t index(const Kind& kind) {

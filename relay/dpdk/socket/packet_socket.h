@@ -33,13 +33,13 @@ class PacketSocket {
   ~PacketSocket();
 
   // Whether the socket is bound to an interface. The kernel unbinds it when the interface vanishes.
-  // Any thread.
+  // Any thread may call this.
   bool is_bound() const;
   // Binds the socket to another interface. Needs no privileges: only opening a socket does
-  // (packet(7)). Any thread. Throws std::runtime_error.
+  // (packet(7)). Any thread may call this. Throws std::runtime_error.
   void bind_to(unsigned index);
   // Call this if the socket is bound to another interface, or if the interface has come up. The
-  // sender then forgets the large frames that the interface has refused. Any thread.
+  // sender then forgets the large frames that the interface has refused. Any thread may call this.
   void note_change() { changes_.fetch_add(1, std::memory_order_relaxed); }
   unsigned changes() const { return changes_.load(std::memory_order_relaxed); }
 

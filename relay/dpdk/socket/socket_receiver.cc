@@ -32,7 +32,7 @@ std::optional<wire::SegmentedProtocol> protocol_of(const OffloadHeader& head) {
   }
 }
 
-// The VLAN tag that the kernel has removed, as it stood in the frame. 0: none.
+// Returns the VLAN tag that the kernel has removed, as it stood in the frame; 0 if there was none.
 std::uint32_t tag_of(const msghdr& message) {
   for (const cmsghdr* c = CMSG_FIRSTHDR(&message); c != nullptr;
        c = CMSG_NXTHDR(const_cast<msghdr*>(&message), const_cast<cmsghdr*>(c))) {
@@ -158,8 +158,8 @@ void SocketReceiver::open_large(const Slot& slot, ConstBytes frame, std::size_t 
   const auto protocol = protocol_of(slot.head);
   if (!protocol) return begin_cut(false);
   cutting_ = wire::Segmenter::of(frame, *protocol, slot.head.segment_size);
-  // The offload header does not say whether the frame is a tunnel. But its checksum_start points to
-  // the transport header of the segments that the offload would make.
+  // The offload header does not say whether the frame belongs to a tunnel. But its checksum_start
+  // points to the transport header of the segments that the offload would make.
   const std::size_t start = slot.head.checksum_start + tag;
   const bool is_left = (slot.head.flags & OffloadHeader::kNeedsChecksum) != 0;
   if (is_left && !(cutting_ && cutting_->transport_at() == start)) {

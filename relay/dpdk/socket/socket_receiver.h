@@ -22,7 +22,8 @@ class SocketReceiver {
  public:
   // The largest number of frames that one system call may return.
   static constexpr std::size_t kBatch = 32;
-  // The same while large frames arrive, so that their bytes fit the processor's cache.
+  // This limit applies instead while large frames arrive, so that their bytes fit the processor's
+  // cache.
   static constexpr std::size_t kLargeBatch = 8;
 
   // `descriptor` and `pool` must outlive this object. Delivered frames carry IP packets of at most
@@ -75,7 +76,7 @@ class SocketReceiver {
   std::size_t longest_;           // longest frame that the MTU allows, two tags included
   std::size_t room_;              // bytes that a packet holds
   std::size_t stride_;            // bytes of large_ for each slot
-  std::vector<std::byte> large_;  // by slot: memory in which a large frame is assembled
+  std::vector<std::byte> large_;  // for each slot, memory in which a large frame is assembled
   std::array<Slot, kBatch> slots_;
   std::array<mmsghdr, kBatch> messages_{};
   std::size_t next_ = 0;  // next slot to open, among the slots that the last system call has filled

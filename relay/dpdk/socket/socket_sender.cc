@@ -126,8 +126,8 @@ void SocketSender::done_with(const Message& message, Burst& burst) {
 
 // Decides what to do about the first message, which the kernel has refused.
 SocketSender::Then SocketSender::on_refusal(int error, const Message& message, Burst& burst) {
-  // If the call before this one failed with EINVAL and this one fails with another error, that
-  // EINVAL was not about these frames.
+  // If the call before this one failed with EINVAL and this one fails with another error, the
+  // receiver caused that EINVAL, not these frames.
   if (error != EINVAL && std::exchange(was_invalid_, false)) ++counters_.errors_of_receiver;
   switch (error) {
     case EAGAIN:

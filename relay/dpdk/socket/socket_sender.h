@@ -35,7 +35,7 @@ class SocketSender {
 
   struct Counters {
     std::uint64_t frames = 0, bytes = 0;
-    std::uint64_t large = 0;   // large frames that were made of some of these frames
+    std::uint64_t large = 0;   // large frames into which some of these frames were joined
     std::uint64_t errors = 0;  // frames dropped, since the kernel or the device refused them
     std::uint64_t down = 0;    // frames dropped, since the interface was down
     // Frames that the receiver of the same socket lost; the kernel reported each to the sender.
@@ -67,7 +67,7 @@ class SocketSender {
   SystemCall call_;
   LargeSendKinds kinds_;
   unsigned changes_ = 0;
-  bool stuck_ = false;        // the last call left the first frame in the burst
+  bool stuck_ = false;        // the last send() left its first frame in the burst
   bool was_invalid_ = false;  // the last system call has ended with EINVAL
   // Number of frames at the front of the burst to send singly, since they were refused as one large
   // frame.
