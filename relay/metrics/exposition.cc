@@ -66,7 +66,7 @@ struct Scale {
   double over = 1;
 };
 
-// A number of a reply that may also fall, and so becomes a gauge.
+// A number of a reply that may also fall, and is therefore written as a gauge.
 struct Figure {
   const char* key;
   const char* family;
@@ -152,8 +152,8 @@ constexpr Figure kFiguresOfRecords[] = {
      "records of flows that wait for the writer, or for a file that fails"},
 };
 
-// A text field of a reply with several possible words. Each word gets a sample, which is 1 for the
-// present word.
+// A text field of a reply that has one of several known words. Each word gets a sample: 1 for the
+// word that the field has, 0 for the others.
 struct State {
   const char* key;
   const char* family;
@@ -178,7 +178,7 @@ constexpr State kStatesOfPeer[] = {
      kAdmissionWords},
 };
 
-// A text field of a reply that becomes 1 if it has `word`, otherwise 0.
+// A text field of a reply, written as 1 if it is `word`, and otherwise as 0.
 struct Flag {
   const char* key;
   std::string_view word;
@@ -202,7 +202,7 @@ constexpr Flag kFlagsOfClass[] = {
      "1 if the operator has changed a setting since the configuration was read"},
 };
 
-// Text fields about a thing, such as a port, which become the labels of one sample.
+// Text fields that describe an object, such as a port. They become the labels of one sample.
 struct Information {
   const char* family;
   const char* help;
@@ -219,7 +219,7 @@ constexpr Information kClass = {"class", "dictionary of the class", kWordsOfClas
 
 // --- writing the kinds of metrics ----------------------------------------------------------------
 
-// One of several things of a kind, such as a peer, with the labels that identify it.
+// One of several objects of the same type, such as a peer, with the labels that identify it.
 struct Entry {
   Labels labels;
   const Json* reply;
@@ -248,8 +248,8 @@ void write_figures(ExpositionWriter& out, const Entries& entries, std::span<cons
   }
 }
 
-// A word that this program does not know also gets a sample: it comes from a later version of the
-// gateway.
+// If the field has a word that this program does not know, the word also gets a sample: a later
+// version of the gateway may have added it.
 void write_states(ExpositionWriter& out, const Entries& entries, const State& state) {
   out.begin({state.family, FamilyKind::kGauge, "", state.help});
   for (const Entry& entry : entries) {
@@ -293,8 +293,8 @@ void write_count(ExpositionWriter& out, const Labels& labels, std::uint64_t coun
   }
 }
 
-// Writes the counters of `Struct` of each entry, a family for each counter. The counters of a group
-// share a family.
+// Writes the counters of each entry that `Struct` lists, with one family for each counter. The
+// counters of a reason group share one family.
 template <typename Struct>
 void write_counters(ExpositionWriter& out, const Entries& entries, std::string_view scope,
                     std::span<const ReasonGroup> groups = {}) {
@@ -328,7 +328,7 @@ void write_counters(ExpositionWriter& out, const Entries& entries, std::string_v
   }
 }
 
-// Writes a histogram of a listing, if `told` has all bounds of `field`.
+// Writes one histogram of the reply, if `told` has a count for each bound of `field`.
 void write_histogram(ExpositionWriter& out, const Labels& labels, const Json& told,
                      const HistogramField& field) {
   const double divisor = base_unit(field.unit).divisor;
@@ -346,7 +346,7 @@ void write_histogram(ExpositionWriter& out, const Labels& labels, const Json& to
 
 // --- writing the replies -------------------------------------------------------------------------
 
-// The entries of a listing that have a unique name, at most `most`.
+// The first `most` entries of a listing, without entries whose name is missing or repeated.
 Entries entries_of(const Json& listing, const char* label, std::size_t most) {
   Entries entries;
   std::unordered_set<std::string> names;

@@ -2,7 +2,7 @@
 // https://prometheus.io/docs/practices/naming and
 // https://prometheus.io/docs/instrumenting/writing_exporters.
 //
-// Names, help and units of counters come from their lists (pep/base/counter_fields.h):
+// Names, help texts and units of counters come from the counter lists (pep/base/counter_fields.h):
 //
 //   bytes_in of a peer            satrelay_peer_in_bytes_total{peer="remote"}
 //   time_ns of the codec          satrelay_compression_time_seconds_total
@@ -27,7 +27,7 @@ namespace satrelay::metrics {
 inline constexpr std::size_t kMostExposedPeers = 500;
 inline constexpr std::size_t kMostExposedRules = 500;
 
-// `webhooks`: a list; each entry has `name` and the fields of WebhookCounters.
+// `webhooks` is a list. Each entry has a `name` and the fields of WebhookCounters.
 std::string expose(const Readings& readings, ExpositionFormat format,
                    const nlohmann::ordered_json& webhooks = nullptr);
 

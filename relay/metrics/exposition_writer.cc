@@ -43,7 +43,7 @@ std::string_view suffix(FamilyKind kind) {
   return "";
 }
 
-// The text format has no type "info", so it gets "gauge".
+// The text format has no type "info", so an information family is written as a gauge.
 std::string_view type_name(FamilyKind kind, ExpositionFormat format) {
   switch (kind) {
     case FamilyKind::kCounter:
@@ -58,7 +58,7 @@ std::string_view type_name(FamilyKind kind, ExpositionFormat format) {
   return "gauge";
 }
 
-// In OpenMetrics a bound must not look like an integer, so 1 becomes "1.0".
+// An OpenMetrics bound must be written with a decimal point or an exponent, so 1 becomes "1.0".
 std::string bound_of(double bound) {
   std::string text = fmt::format("{}", bound);
   if (text.find_first_of(".e") == std::string::npos) text += ".0";
@@ -88,8 +88,8 @@ void ExpositionWriter::begin(Family family) {
   head_is_due_ = true;
 }
 
-// In the text format a family has the name of its samples. In OpenMetrics it has that name without
-// the suffix.
+// In the text format, a family has the same name as its samples. In OpenMetrics, the family's name
+// lacks the suffix, such as _total.
 void ExpositionWriter::write_head() {
   head_is_due_ = false;
   const bool is_open_metrics = format_ == ExpositionFormat::kOpenMetrics;

@@ -1,5 +1,6 @@
-// Writes metrics for Prometheus: the text format 0.0.4, or OpenMetrics 1.0. It obeys the rules of
-// both: metadata before the samples of a family, names with their suffixes, escaping.
+// Writes metrics for Prometheus, in the text format 0.0.4 or in OpenMetrics 1.0. The writer follows
+// the rules of both formats: it writes the metadata of a family before its samples, adds the
+// suffixes to the names, and escapes text.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +15,7 @@ enum class ExpositionFormat { kText, kOpenMetrics };
 // The value of the HTTP header Content-Type.
 std::string_view content_type(ExpositionFormat format);
 
-// The labels of one sample, in their written form.
+// The labels of one sample, as text of the exposition.
 class Labels {
  public:
   Labels() = default;
@@ -23,13 +24,13 @@ class Labels {
   const std::string& text() const { return text_; }
 
  private:
-  std::string text_;  // peer="remote",reason="delay"
+  std::string text_;  // such as: peer="remote",reason="delay"
 };
 
 enum class FamilyKind {
   kCounter,
   kGauge,
-  kInfo,  // value 1; the labels have the information
+  kInfo,  // has the value 1; the labels contain the information
   kHistogram,
 };
 
@@ -38,7 +39,8 @@ enum class FamilyKind {
 struct Family {
   std::string name;
   FamilyKind kind = FamilyKind::kGauge;
-  std::string_view unit;  // the base unit, with which `name` must end; "": none
+  // The base unit, with which `name` must end. "" means that there is no unit.
+  std::string_view unit;
   std::string help;
 };
 

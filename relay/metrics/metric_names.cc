@@ -5,7 +5,7 @@
 namespace satrelay::metrics {
 namespace {
 
-// True if a word of a counter's name is a unit, which the name of the base unit replaces.
+// True if this part of a counter's name is a unit. The name of the base unit replaces it.
 bool is_unit(std::string_view word) { return word == "bytes" || word == "ns" || word == "us"; }
 
 }  // namespace

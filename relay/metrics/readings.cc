@@ -15,7 +15,7 @@ Readings read_gateway(ctl::StatsClient& client) {
     readings.histograms = client.query_all("/satrelay/histograms");
     readings.rules = client.query_all("/satrelay/rules");
     readings.classes = client.query_all("/satrelay/classes");
-    // Last, since a gateway of an earlier version does not know these.
+    // Ask these last: an earlier version of the gateway does not know the two commands.
     readings.records = client.query("/satrelay/records");
     readings.links = client.query_all("/satrelay/links");
   } catch (const ctl::StatsError& error) {

@@ -1,5 +1,5 @@
-// Fields of the stats socket's replies, for metrics. A field that another version of the gateway
-// leaves out, or has with another type, counts as missing.
+// Reads fields of the stats socket's replies, for metrics. If a gateway of another version leaves
+// out a field, or sends it with another type, the field counts as missing.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@
 
 namespace satrelay::metrics {
 
-// The words that docs/statistics.md lists for these fields.
+// The possible words of some fields, as docs/statistics.md lists them.
 inline constexpr std::array<std::string_view, 6> kPeerStateWords = {
     "connecting", "alive", "suspect", "refused", "closed", "wrong_key"};
 inline constexpr std::array<std::string_view, 3> kAdmissionWords = {"open", "bypass", "draining"};
@@ -22,13 +22,15 @@ inline constexpr std::array<std::string_view, 3> kRecordsFileWords = {"off", "ok
 inline constexpr std::array<std::string_view, 4> kRecordsIpfixWords = {"off", "connecting", "ok",
                                                                        "away"};
 
-// The text in the field `key`; nullopt if it is missing.
+// Returns the text in the field `key`, or nullopt if the field is missing.
 std::optional<std::string_view> word(const nlohmann::ordered_json& object, const char* key);
 
-// The value that identifies an entry of a listing: its number in `label` ("rule"), or its name.
+// Returns the value that identifies an entry of a listing: the number in the field `label` (such as
+// "rule") if there is one, otherwise the entry's name.
 std::optional<std::string> label_of(const nlohmann::ordered_json& entry, const char* label);
 
-// The counters of an object, in the order of Struct::kFields.
+// The values of an object's counters, in the order of Struct::kFields. nullopt if a field is
+// missing.
 template <typename Struct>
 using Values = std::array<std::optional<std::uint64_t>, Struct::kFields.size()>;
 
@@ -36,7 +38,7 @@ template <typename Struct>
 Values<Struct> values_of(const nlohmann::ordered_json& object) {
   Values<Struct> values;
   if (!object.is_object()) return values;
-  // A gateway writes the counters in the same order, so the next field is usually the wanted one.
+  // A gateway usually writes the counters in the order of kFields, so try the next field first.
   auto next = object.begin();
   for (std::size_t i = 0; i < values.size(); ++i) {
     const char* name = Struct::kFields[i].name;

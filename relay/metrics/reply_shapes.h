@@ -1,5 +1,6 @@
-// The fields of the stats socket's replies, for code that describes them to programs. Counters are
-// taken from their lists. A test compares these fields with the replies of a gateway.
+// The fields of the stats socket's replies, for code that describes the replies to programs. The
+// fields for counters come from the counter lists. A test compares all fields with the replies of a
+// gateway.
 #pragma once
 
 #include <cstdint>
@@ -11,17 +12,17 @@ namespace satrelay::metrics {
 enum class ReplyType : std::uint8_t {
   kText,
   kNumber,
-  kObject,  // has the field's shape
-  // An object of numbers; its keys are names that occur, such as states, and not fields.
+  kObject,  // an object with the fields of the named shape
+  // An object of numbers. Its keys are not fixed fields but names that occur, such as states.
   kNumbersByName,
-  kObjectsByName,  // the same, but with objects of the field's shape instead of numbers
+  kObjectsByName,  // like kNumbersByName, but with objects of the named shape instead of numbers
 };
 
 struct ReplyField {
   std::string_view name;
   ReplyType type = ReplyType::kNumber;
   std::string_view shape = {};
-  bool is_if_known = false;  // left out, or null, while nothing was measured
+  bool is_if_known = false;  // left out, or null, until the value has been measured
 };
 
 // The fields of an object with this shape, in the order of the reply. Empty if there is no such

@@ -1,4 +1,4 @@
-// Counters of the events for a webhook, since the panel started.
+// Counters of one webhook's events since the panel started.
 #pragma once
 
 #include <array>

@@ -1,6 +1,6 @@
-// The connection to an IPFIX collector, over UDP or TCP. After a failure the connection is opened
-// again, after a longer wait each time. The socket never blocks. A message is sent whole or is
-// lost; records in lost messages are counted.
+// The connection to an IPFIX collector, over UDP or TCP. After a failure the socket opens the
+// connection again, and doubles the wait with each further failure. The socket never blocks. A
+// message is either sent whole or lost. The records in lost messages are counted.
 #pragma once
 
 #include <cstddef>
@@ -29,9 +29,9 @@ class CollectorSocket {
   static constexpr Duration kConnectPatience = Duration::seconds(5);
   // The collector counts as gone if the kernel takes no more bytes for this long.
   static constexpr Duration kStallPatience = Duration::seconds(10);
-  // After a connection that was open for this long, the first wait is kFirstWait again.
+  // If a connection was open for this long before it failed, the wait is kFirstWait again.
   static constexpr Duration kSteadyAfter = Duration::seconds(10);
-  // The largest number of bytes that wait for a collector that reads slowly.
+  // The largest number of bytes that are queued for a collector that reads slowly.
   static constexpr std::size_t kMostWaiting = std::size_t{4} << 20;
 
   // `counters` must outlive this object.
@@ -40,20 +40,19 @@ class CollectorSocket {
   CollectorSocket& operator=(const CollectorSocket&) = delete;
   ~CollectorSocket();
 
-  // Opens the connection if there is none, sends bytes that wait, and notices if the collector is
-  // gone. Call this often. Returns true once after each opening, since the collector has no
-  // templates then.
+  // Opens the connection if there is none, sends bytes that wait, and checks whether the collector
+  // is gone. Call this often. Returns true once after each time that the connection was opened,
+  // since the collector does not have the templates then.
   [[nodiscard]] bool look(Instant now);
   State state() const { return state_; }
-  // True if the connection has been open for kSteadyAfter. A UDP socket seems open until an error
-  // arrives.
+  // True if the connection has been open for kSteadyAfter. A UDP socket counts as open until an
+  // error arrives.
   bool is_steady(Instant now) const {
     return state_ == State::kOpen && now >= opened_ + kSteadyAfter;
   }
   // Why the collector is away, for the operator.
   const std::string& reason() const { return reason_; }
-  // Sends a message, in which there are `records` records. Call this only while the connection is
-  // open.
+  // Sends a message that contains `records` records. Call this only while the connection is open.
   void send(ConstBytes message, std::size_t records, Instant now);
   bool is_idle() const { return waiting_.empty(); }  // no message waits to be sent
 
@@ -76,13 +75,13 @@ class CollectorSocket {
   State state_ = State::kAway;
   bool is_anew_ = false;
   std::string reason_;
-  Instant deadline_;  // end of the handshake's time, or time of the next attempt
+  Instant deadline_;  // time at which the handshake times out, or time of the next attempt
   Duration wait_ = kFirstWait;
   std::deque<Message> waiting_;
   std::size_t waiting_size_ = 0;
-  std::size_t front_sent_ = 0;  // bytes of the first message that were sent
+  std::size_t front_sent_ = 0;  // number of bytes of the first message that were sent
   Instant opened_;
-  Instant progress_;  // when the kernel last took bytes
+  Instant progress_;  // time at which the kernel last took bytes
 };
 
 }  // namespace satrelay::records

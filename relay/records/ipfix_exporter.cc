@@ -27,7 +27,7 @@ void IpfixExporter::look(Instant now) {
   const bool is_anew = socket_.look(now);
   if (socket_.state() != CollectorSocket::State::kOpen) return;
   const bool is_tcp = collector_.transport == config::IpfixTransport::kTcp;
-  // Each TCP connection is a session of its own.
+  // Over TCP, each connection is a new transport session (RFC 7011), so start a new sequence.
   if (is_anew && is_tcp) begin_session();
   if (!is_anew && (is_tcp || now < templates_due_)) return;
   send(messages_->templates(), now);

@@ -1,6 +1,6 @@
-// Exports records of flows to an IPFIX collector. A collector that has been away gets the templates
-// first. Over UDP it is unknown whether the collector was away, so the templates are repeated (RFC
-// 7011 section 8.4).
+// Exports flow records to an IPFIX collector. After the connection is opened, the collector first
+// gets the templates. Over UDP the exporter cannot know whether the collector was restarted, so it
+// repeats the templates (RFC 7011 section 8.4).
 #pragma once
 
 #include <optional>
@@ -16,15 +16,16 @@ namespace satrelay::records {
 class IpfixExporter {
  public:
   static constexpr Duration kTemplateInterval = Duration::seconds(10);
-  // The largest UDP payload that a path with the smallest IPv6 MTU, 1280 bytes, carries
-  // unfragmented.
+  // The largest UDP payload that fits into the smallest IPv6 MTU, 1280 bytes, and thus needs no
+  // fragmentation.
   static constexpr std::size_t kLongestDatagram = 1'232;
   static constexpr std::size_t kLongestSegmented = 16'384;
 
   // `counters` must outlive this object. Throws std::runtime_error.
   IpfixExporter(const config::IpfixCollector& collector, RecordCounters& counters);
 
-  // Call this often, and before adding records: it keeps the connection to the collector going.
+  // Opens or checks the connection, and sends the templates when they are due. Call this often, and
+  // before add().
   void look(Instant now);
   void add(const gateway::FlowRecord& record, const RecordContext& context, Instant now);
   // Sends the records that were added, even if they do not fill a message.

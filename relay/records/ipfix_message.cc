@@ -14,16 +14,17 @@
 namespace satrelay::records {
 namespace {
 
-// IPFIX has no value for "not known". So records with figures of the far gateway have templates of
-// their own.
+// IPFIX has no value for "not known". So a record has a different template if it has figures from
+// the far gateway.
 constexpr std::uint16_t kTemplateV4 = 256;
 constexpr std::uint16_t kTemplateV6 = 257;
 constexpr std::uint16_t kFarTemplateV4 = 258;
 constexpr std::uint16_t kFarTemplateV6 = 259;
 
-// --- elements of the enterprise ------------------------------------------------------------------
+// --- enterprise-specific elements ----------------------------------------------------------------
 
-// Reversible elements have a second element, with bit 14 of their number set (RFC 5103 section 6).
+// A reversible element has a second element for the reverse direction, with bit 14 of its number
+// set (RFC 5103 section 6).
 fbInfoElement_t element(const char* name, std::uint16_t number, std::uint16_t size,
                         std::uint32_t flags, std::uint8_t type) {
   return FB_IE_INIT_FULL(name, SATRELAY_ENTERPRISE, number, size, flags, 0, 0, type, nullptr);
@@ -49,9 +50,9 @@ void add_enterprise_elements(fbInfoModel_t* model) {
   for (fbInfoElement_t& each : elements) fbInfoModelAddElement(model, &each);
 }
 
-// --- a record in the form of the library ---------------------------------------------------------
+// --- a record as libfixbuf expects it in memory --------------------------------------------------
 
-// The fields of a record, in the order of kFields and without holes between them.
+// The fields of a record, in the order of kFields and without padding between them.
 struct Values {
   std::uint64_t start_ms, end_ms;
   std::uint64_t octets, reverse_octets;
@@ -65,7 +66,7 @@ struct Values {
   fbVarfield_t rule_name, class_name, peer_name, end;
 };
 struct ValuesV4 {
-  std::uint32_t client, server;  // in the machine's order
+  std::uint32_t client, server;  // host byte order
   Values values;
 };
 struct ValuesV6 {
@@ -75,7 +76,7 @@ struct ValuesV6 {
 
 struct Field {
   std::string_view name;
-  std::uint16_t size;  // octets in memory
+  std::uint16_t size;  // size in memory, in octets
 };
 constexpr std::string_view kPadding = "paddingOctets";
 constexpr std::string_view kFarRetransmitted = "satrelayFarLanRetransmittedSegments";
@@ -110,8 +111,9 @@ constexpr Field kFields[] = {
     {"satrelayEnd", FB_IE_VARLEN},
 };
 constexpr std::uint8_t kProtocolTcp = 6;
-constexpr std::uint8_t kInitiator = 1;  // biflowDirection: forward is from the initiator
-constexpr std::uint8_t kIngress = 0;    // flowDirection: the client is on the LAN
+// biflowDirection: the initiator of the connection is the source
+constexpr std::uint8_t kInitiator = 1;
+constexpr std::uint8_t kIngress = 0;  // flowDirection: the client is on the LAN
 constexpr std::uint8_t kEgress = 1;
 
 constexpr std::size_t size_in_memory(std::span<const Field> fields) {
@@ -131,8 +133,8 @@ static_assert(size_in_memory(kFieldsV6) + sizeof(Values) == sizeof(ValuesV6));
   throw std::runtime_error("libfixbuf: " + text);
 }
 
-// The form of a record: in memory, with the sizes and the padding of the struct, or as it is
-// sent, with or without the figures of the far gateway.
+// The layout of a record. kInMemory has the sizes and the padding of the struct. The other two are
+// layouts of the message, without or with the figures of the far gateway.
 enum class Form : std::uint8_t { kInMemory, kSent, kSentWithFar };
 
 void append_fields(fbTemplate_t* made, std::span<const Field> fields, Form form) {
@@ -216,8 +218,9 @@ std::uint16_t template_sent(const gateway::FlowRecord& record) {
 constexpr std::size_t kMessageHeader = 16;
 constexpr std::size_t kSetHeader = 4;
 
-// An upper bound of the record's size as sent. It counts one octet for the length of each text. The
-// padding, which is not sent, makes up for longer lengths.
+// Returns an upper bound of the record's size in the message. For each text it counts one octet as
+// the length field. A longer text has a length field of three octets, but the struct's padding is
+// not sent and makes up for that.
 std::size_t longest_sent(const gateway::FlowRecord& record, const RecordContext& context) {
   const Values values = values_of(record, context);
   std::size_t size =
@@ -273,7 +276,7 @@ IpfixMessages::IpfixMessages(const Parameters& parameters) : library_(std::make_
   add_enterprise_elements(l.model);
   l.session = fbSessionAlloc(l.model);
   fbSessionSetDomain(l.session, parameters.observation_domain);
-  // Add the templates before there is a buffer: otherwise the library would send each of them at
+  // Add the templates before there is a buffer: otherwise the library would send each template at
   // once.
   for (const Form form : {Form::kInMemory, Form::kSent}) {
     add_template(l.model, l.session, kTemplateV4, kFieldsV4, form);
@@ -299,7 +302,7 @@ ConstBytes IpfixMessages::emit() {
 
 ConstBytes IpfixMessages::templates() {
   GError* error = nullptr;
-  // The library begins a message for templates only if it may end the previous message itself.
+  // The library writes a message for templates only if it may end the previous message by itself.
   fBufSetAutomaticMode(library_->buffer, TRUE);
   const gboolean said = fbSessionExportTemplates(library_->session, &error);
   fBufSetAutomaticMode(library_->buffer, FALSE);
@@ -338,8 +341,8 @@ bool IpfixMessages::append(const gateway::FlowRecord& record, const RecordContex
   return false;
 }
 
-// Checks for room, since the library writes the header of a Set before it knows whether a record
-// fits behind it. A Set must have at least one record (RFC 7011 section 3.3).
+// Checks for room in the message. The library writes the header of a Set before it knows whether a
+// record fits after it, but a Set must have at least one record (RFC 7011 section 3.3).
 bool IpfixMessages::has_room(const gateway::FlowRecord& record,
                              const RecordContext& context) const {
   if (begun_ == 0 || template_sent(record) == last_id_) return true;
@@ -348,8 +351,8 @@ bool IpfixMessages::has_room(const gateway::FlowRecord& record,
 
 ConstBytes IpfixMessages::add(const gateway::FlowRecord& record, const RecordContext& context) {
   if (has_room(record, context) && append(record, context)) return {};
-  // After templates() the library requires that the message is ended once more, which gives an
-  // empty message.
+  // After templates() the library requires the message to be ended once more. That message is
+  // empty, and is not sent.
   const bool is_full = begun_ > 0;
   const ConstBytes full = is_full ? emit() : emit().first(0);
   if (!append(record, context)) throw std::runtime_error("libfixbuf: a message takes no record");

@@ -1,6 +1,7 @@
-// Records of flows as IPFIX messages (RFC 7011). Each record is a biflow (RFC 5103), forward from
-// the client to the server. A record uses IANA's elements where they exist, and elements of the
-// enterprise in SATRELAY-MIB for the rest. docs/records.md lists them.
+// Writes flow records as IPFIX messages (RFC 7011). Each record is a biflow (RFC 5103), and its
+// forward direction is from the client to the server. A record uses IANA's elements where they
+// exist, and otherwise enterprise-specific elements of the enterprise in SATRELAY-MIB.
+// docs/records.md lists them.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +20,7 @@ class IpfixMessages {
  public:
   struct Parameters {
     std::uint32_t observation_domain = 0;
-    std::size_t longest = 0;  // largest size of a message, octets
+    std::size_t longest = 0;  // largest size of a message, in octets
   };
   // Throws std::runtime_error if the library refuses the parameters.
   explicit IpfixMessages(const Parameters& parameters);
@@ -27,11 +28,11 @@ class IpfixMessages {
   IpfixMessages& operator=(const IpfixMessages&) = delete;
   ~IpfixMessages();
 
-  // Returns a message with the templates only. Call this before add(), or after finish(). All
-  // results of this class are valid until the next call.
+  // Returns a message that contains only the templates. Call this before add(), or after finish().
+  // The results of all functions of this class are valid until the next call.
   ConstBytes templates();
-  // Adds a record to the present message. If the record does not fit, returns that message, and
-  // begins the next message with the record. Otherwise returns an empty span.
+  // Adds a record to the present message. Returns an empty span if the record fits. Otherwise
+  // returns the present message, and begins the next message with the record.
   ConstBytes add(const gateway::FlowRecord& record, const RecordContext& context);
   // Ends the present message and returns it. Returns an empty span if it has no records.
   ConstBytes finish();
@@ -46,13 +47,13 @@ class IpfixMessages {
   std::unique_ptr<Library> library_;
   bool has_room(const gateway::FlowRecord& record, const RecordContext& context) const;
 
-  std::uint16_t last_id_ = 0;  // template of the previous record
-  std::size_t begun_ = 0;      // records in the present message
-  std::size_t size_ = 0;       // upper bound of the size of the present message, octets
+  std::uint16_t last_id_ = 0;  // template ID of the previous record
+  std::size_t begun_ = 0;      // number of records in the present message
+  std::size_t size_ = 0;       // upper bound of the present message's size, in octets
   std::size_t emitted_ = 0;
 };
 
-// flowEndReason of RFC 7011 (RFC 5102): the cause of the end. The active timeout (2) is not used.
+// The information element flowEndReason (RFC 5102). The active timeout (2) is not used.
 enum class FlowEndReason : std::uint8_t {
   kIdleTimeout = 1,
   kEndOfFlow = 3,

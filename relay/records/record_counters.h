@@ -1,5 +1,5 @@
-// The counters of the record writer. A worker itself counts records that it loses because the
-// writer is behind (relay/ops/stats/worker_counters.h).
+// The counters of the record writer. If a worker loses a record because the writer does not keep
+// up, the worker counts that record (relay/ops/stats/worker_counters.h).
 #pragma once
 
 #include <array>

@@ -1,5 +1,6 @@
-// A ring of flow records from a worker to the writer. Each end has one thread, and neither waits
-// for the other. If there is no room, the record is lost, and the worker counts it.
+// A ring that passes flow records from a worker to the record writer. Each end is used by one
+// thread, and neither thread waits for the other. If the ring is full, the record is lost, and the
+// worker counts it.
 #pragma once
 
 #include <atomic>
@@ -18,12 +19,13 @@ static_assert(std::is_trivially_copyable_v<gateway::FlowRecord>);
 
 class RecordRing {
  public:
-  // The number of records: enough for a third of a second if 100,000 flows end each second.
+  // The number of records in the ring: at 100,000 ends of flows a second, it lasts for a third of a
+  // second.
   static constexpr std::size_t kRoom = 32'768;
   static constexpr std::size_t kMemory = kRoom * sizeof(gateway::FlowRecord);
 
-  // `room`: the number of records, a power of two. The constructor touches all of the memory, so
-  // that no record pays for a page fault.
+  // `room` is the number of records, a power of two. The constructor writes to all of the memory,
+  // so that push() causes no page fault.
   explicit RecordRing(std::size_t room = kRoom);
 
   // --- the worker's side -----------------------------------------------------------------------
@@ -40,16 +42,16 @@ class RecordRing {
   }
 
   // --- the writer's side -----------------------------------------------------------------------
-  // The records that were written and not taken, up to the end of the memory. take() frees the
-  // first `count` records of them.
+  // Returns records that were written and not taken yet, up to the end of the memory. take() frees
+  // the first `count` of these records.
   std::span<const gateway::FlowRecord> readable() const;
   void take(std::size_t count);
-  std::size_t size() const;  // for either side
+  std::size_t size() const;  // may be called from either side
 
  private:
   std::size_t room_;
   std::unique_ptr<gateway::FlowRecord[]> records_;
-  // The variables of each side have a cache line of their own.
+  // The variables of the worker and of the writer are in separate cache lines.
   alignas(64) std::atomic<std::uint64_t> written_ = 0;
   std::uint64_t taken_seen_ = 0;  // `taken_` as the worker last saw it
   alignas(64) std::atomic<std::uint64_t> taken_ = 0;

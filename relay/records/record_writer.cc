@@ -57,7 +57,7 @@ void RecordWriter::take_from(RecordRing& ring, const RecordContext& context, Ins
 }
 
 void RecordWriter::write(Records records, const RecordContext& context, Instant now) {
-  if (line_count_ > 0) {  // the file fails
+  if (line_count_ > 0) {  // the file fails, and earlier lines wait for it
     counters_.unwritten += records.size();
     return;
   }
@@ -81,7 +81,7 @@ void RecordWriter::write_lines(Instant now) {
     line_count_ = 0;
     lines_.clear();
     if (std::exchange(file_fails_, false)) file_well_since_ = now;
-  } catch (const std::exception& error) {  // the disk, or no memory
+  } catch (const std::exception& error) {  // a disk error, or no memory
     file_failed(error, now);
   }
   counters_.rotations = file_->rotations();
@@ -105,7 +105,7 @@ void RecordWriter::hand_out(Records records, const RecordContext& context, Insta
   counters_.unexported += records.size() - done;
 }
 
-// Runs `step`, which may fail for lack of memory or by an error of the library.
+// Runs `step`, which may throw because of a lack of memory or an error of libfixbuf.
 template <typename Step>
 void RecordWriter::try_export(const Step& step, Instant now) {
   try {

@@ -1,4 +1,4 @@
-// The state of the records of flows, for the stats socket and for events.
+// The state of the record writer, for the stats socket and for events.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,11 @@ namespace satrelay::records {
 struct RecordsReport {
   std::string file_state = "off";   // off, ok, failing
   std::string ipfix_state = "off";  // off, connecting, ok, away
-  // The reason of a failure, kept until the output has worked for a while. "": no failure.
+  // The reason for the last failure. "" if there was none, or if the output has worked for some
+  // time since.
   std::string file_trouble = {};
   std::string collector_trouble = {};
-  // Records in the workers' rings, and records that wait for a file that fails.
+  // Number of records in the workers' rings, and of records that wait for a file that fails.
   std::uint64_t waiting = 0;
   RecordCounters counters;
 };

@@ -38,8 +38,8 @@ void RotatingFile::open() {
   struct stat status {};
   int error = ::fstat(file_, &status) == 0 ? 0 : errno;
   if (error == 0 && !S_ISREG(status.st_mode)) error = EINVAL;
-  // Lock the file against other gateways. After a failed write, a gateway cuts the file back to its
-  // earlier end, which would remove lines of the other gateway.
+  // Lock the file, so that no other gateway writes to it. After a failed write, a gateway truncates
+  // the file to its earlier size, which would remove the lines of another gateway.
   if (error == 0 && ::flock(file_, LOCK_EX | LOCK_NB) != 0) error = errno;
   if (error != 0) {
     close();
@@ -71,11 +71,11 @@ std::filesystem::path RotatingFile::numbered(unsigned number) const {
 
 void RotatingFile::rotate() {
   close();
-  // Remove further files, which an earlier configuration may have kept.
+  // Remove files with higher numbers, which an earlier configuration may have kept.
   for (unsigned i = limits_.keep + 1; std::filesystem::remove(numbered(i)); ++i) {
   }
-  // Move files up to the first free number only. If FILE itself cannot be moved, a second attempt
-  // finds FILE.1 free, and moves nothing.
+  // Find the first free number, and move only the files before it. If an earlier attempt failed to
+  // move FILE itself, FILE.1 is free now, and the numbered files do not move once more.
   unsigned last = 1;
   while (last < limits_.keep && std::filesystem::exists(numbered(last))) ++last;
   for (unsigned i = std::min(last, limits_.keep); i > 0; --i) {
@@ -101,7 +101,7 @@ void RotatingFile::write(std::string_view lines) {
     if (done < 0 && errno == EINTR) continue;
     if (done <= 0) {
       const int error = done < 0 ? errno : EIO;
-      // The write may have stopped in the middle of a line. Cut the file back to its earlier end.
+      // The write may have stopped in the middle of a line. Truncate the file to its earlier size.
       if (::ftruncate(file_, static_cast<::off_t>(size_)) != 0) close();
       fail(error, path_);
     }

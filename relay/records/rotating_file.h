@@ -1,8 +1,8 @@
-// A file of lines with a limit for its size. At the limit FILE becomes FILE.1, FILE.1 becomes
-// FILE.2, and files beyond the number to keep are removed. The file is opened at the first write,
-// and again if it was removed or renamed. Each line is written whole, or not at all. Only a kill or
-// a loss of power can leave a part of a line, after which the next write begins a new line. A lock
-// (flock(2)) keeps other gateways from writing to the file.
+// A file of lines with a limit for its size. At the limit, FILE is renamed to FILE.1, FILE.1 to
+// FILE.2, and so on, and files beyond the number to keep are removed. The file is opened at the
+// first write, and again if it was removed or renamed. Each line is written whole, or not at all.
+// Only a kill or a loss of power can leave a part of a line, and the next write then begins a new
+// line. A lock (flock(2)) keeps other gateways from writing to the file.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ namespace satrelay::records {
 class RotatingFile {
  public:
   struct Limits {
-    ByteCount size;     // a file that would be larger is rotated first
+    ByteCount size;  // if a write would make the file larger than this, the file is rotated first
     unsigned keep = 0;  // number of rotated files to keep
   };
 
@@ -26,7 +26,7 @@ class RotatingFile {
   RotatingFile& operator=(const RotatingFile&) = delete;
   ~RotatingFile();
 
-  // Writes whole lines. If it throws std::system_error, none of them is in the file.
+  // Writes whole lines. If it throws std::system_error, the file contains none of the lines.
   void write(std::string_view lines);
   std::uint64_t rotations() const { return rotations_; }
 

@@ -11,9 +11,9 @@
 
 namespace satrelay::satlab {
 
-// Bytes of a full data packet that are not payload: IPv4 and UDP header, STP's header and trailer,
-// and one DATA frame of a stream below id 64 (type, stream, offset). `stream_bytes` decides the
-// length of the offset (varint).
+// Returns the number of bytes of a full data packet that are not payload: the IPv4 and UDP headers,
+// STP's header and trailer, and the header of one DATA frame of a stream with an id below 64 (type,
+// stream, offset). The offset is a varint, so its length depends on `stream_bytes`.
 std::uint32_t packet_headers(std::uint64_t stream_bytes);
 
 // Returns the payload of a full packet, divided by the bytes that the link counts for the packet.
@@ -27,15 +27,15 @@ double payload_rate(BitRate rate, double loss, double share);
 double mean_loss(const config::LinkDirection& direction);
 
 // The capacity of one direction as a step function of time, from the experiment's configuration and
-// its changes. The capacity counts payload, in packets that fill the experiment's MTU.
+// its link changes. Only payload counts, in packets that fill the experiment's MTU.
 class LinkBound {
  public:
   LinkBound(const Experiment& experiment, sim::Side from, std::uint64_t stream_bytes);
 
   // Returns how many payload bits can cross the link between two times.
   double bits_between(Duration begin, Duration end) const;
-  // Returns the earliest arrival of the last of `bytes` payload bytes, if the first is ready at
-  // `start`; infinite if the link never carries so many.
+  // Returns the earliest time at which the last of `bytes` payload bytes can arrive, if the first
+  // is ready to be sent at `start`. Infinite if the link can never carry that many bytes.
   Duration arrival(Duration start, std::uint64_t bytes) const;
 
  private:

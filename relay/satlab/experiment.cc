@@ -8,7 +8,7 @@ namespace satrelay::satlab {
 
 namespace {
 
-// Returns the names of all congestion controls that the station's hosts use, each once.
+// Returns the names of all congestion controls that the station's hosts use, without repetitions.
 std::string congestion_of(const sim::Station& station) {
   std::string names;
   for (const auto one : {control::Congestion::kCubic, control::Congestion::kNewReno}) {
@@ -34,8 +34,8 @@ Duration warm_up_for(const sim::Scenario& scenario) {
 
 namespace {
 
-// Gives the host room for the buffers of all its connections, as a real host has. Memory that is
-// not used costs nothing.
+// Gives the host enough memory for the buffers of all its connections, as a real host has. The
+// simulation allocates only memory that is used.
 void make_room(sim::HostSpec& host, std::size_t flows) {
   constexpr std::size_t kMost = std::size_t{4} << 30;
   host.memory =
@@ -49,7 +49,7 @@ void add_flows(Experiment& experiment, const FlowRequest& request) {
   experiment.groups.push_back({request.name, scenario.flows.size(), request.count});
   sim::Plan client = sim::sender(request.upload);
   sim::Plan server = sim::sender(request.download);
-  // A side with nothing to send closes last, so that the connection lives as long as the transfer.
+  // A side that sends nothing closes last, so that the connection lives until the transfer is over.
   if (request.upload == 0) client.finish = sim::Finish::kWhenPeerFinished;
   if (request.download == 0) server.finish = sim::Finish::kWhenPeerFinished;
   for (std::size_t i = 0; i < request.count; ++i) {

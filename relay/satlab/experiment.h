@@ -1,9 +1,9 @@
-// One run of the laboratory, as values: the simulated network, the changes to its link, and the
-// length and sampling of the run. An experiment is read from YAML (scenario_file.h), or built in
-// code from the papers' conditions.
+// One run of the laboratory as a set of values: the simulated network, the changes to its link, and
+// the length and sampling of the run. An experiment is either read from YAML (scenario_file.h) or
+// built in code from the conditions of a paper.
 //
-// Times count from the run's zero. The simulation begins `warm_up` earlier, so that both gateways
-// know each other at zero.
+// Times count from the run's zero. The simulation starts `warm_up` before zero, so that the session
+// between the two gateways exists at zero.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@
 
 namespace satrelay::satlab {
 
-// A transfer of this size never ends within a run.
+// Size of a transfer that never ends within a run.
 inline constexpr std::uint64_t kUnlimited = std::uint64_t{1} << 50;
 
 using Ways = config::LinkWays;
@@ -27,7 +27,8 @@ constexpr bool includes(Ways ways, sim::Side from) {
   return ways == Ways::kBoth || (ways == Ways::kAToB) == (from == sim::Side::kA);
 }
 
-// Whether the sending gateway learns a new rate at once, as from its modem or operator.
+// Whether the sending gateway learns a new rate at once, as if its modem or operator had announced
+// the rate.
 enum class Announced : std::uint8_t { kNo, kYes };
 
 // A change of the link. Members that are nullopt leave the link as it is.
@@ -37,7 +38,7 @@ struct LinkChange {
   std::optional<BitRate> rate = std::nullopt;
   std::optional<Duration> delay = std::nullopt;
   std::optional<double> loss = std::nullopt;
-  // True: an outage begins; false: it ends; always both ways.
+  // True if an outage begins, false if it ends. An outage always affects both directions.
   std::optional<bool> outage = std::nullopt;
   Announced announced = Announced::kNo;
 };
@@ -49,13 +50,14 @@ struct FlowGroup {
 };
 
 enum class Until : std::uint8_t {
-  kFlowsOver,  // the run ends when all flows are over, or after the duration if that is earlier
+  // The run ends when all flows are over, or after the duration, whichever comes first.
+  kFlowsOver,
   kDuration,
 };
 
 struct Experiment {
   std::string name;
-  sim::Scenario scenario;  // the start times of its flows include `warm_up`
+  sim::Scenario scenario;  // the start times of the flows count from the start of the warm-up
   std::vector<FlowGroup> groups;
   std::vector<LinkChange> changes;  // in order of time
   Duration warm_up = Duration::seconds(5);
@@ -66,9 +68,9 @@ struct Experiment {
   Instant zero() const { return Instant() + warm_up; }
 };
 
-// A request to append a group of `count` flows, `spacing` apart, to the scenario. The client sends
-// `upload` bytes as soon as it is connected. The server sends `download` bytes as soon as it has
-// accepted the connection.
+// Appends a group of `count` flows to the scenario; each flow starts `spacing` after the flow
+// before. The client sends `upload` bytes as soon as it is connected. The server sends `download`
+// bytes as soon as it has accepted the connection.
 struct FlowRequest {
   std::string name = {};
   sim::Side client_side = sim::Side::kA;
@@ -87,8 +89,8 @@ void add_flows(Experiment& experiment, const FlowRequest& request);
 // Every report of a run includes this text.
 std::string congestion_of(const sim::Scenario& scenario);
 
-// Returns a warm-up in which the gateways can complete their handshake over this link, even if
-// HELLOs are lost.
+// Returns a warm-up that is long enough for the gateways' handshake over this link, even if HELLOs
+// are lost.
 Duration warm_up_for(const sim::Scenario& scenario);
 
 }  // namespace satrelay::satlab

@@ -9,8 +9,9 @@
 
 namespace {
 
-// Bytes allocated minus bytes released since HeapProbe::enter(). A process with a probe has only
-// one thread. In other processes, nothing reads the balance.
+// The balance: bytes allocated minus bytes released since HeapProbe::enter(). A process with a
+// probe has only one thread, so a thread-local variable is enough. In other processes, nothing
+// reads it.
 thread_local std::int64_t balance = 0;
 
 void* allocate(std::size_t size, std::size_t alignment) noexcept {

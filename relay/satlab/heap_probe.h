@@ -1,4 +1,4 @@
-// Counts the heap memory that the calls of a gateway's engine allocate, since memory outside the
+// Measures the heap memory that a gateway's engine allocates during its calls. Memory outside the
 // arena must be bounded as well.
 #pragma once
 
@@ -8,8 +8,9 @@
 
 namespace satrelay::satlab {
 
-// The program must link heap_probe.cc, which replaces operator new and delete. Memory that was
-// allocated before the probe was set is not counted, but its release is.
+// The program must link heap_probe.cc, which replaces operator new and delete. The balance leaves
+// out memory that was allocated before the probe was set, but the release of that memory is
+// subtracted.
 class HeapProbe final : public sim::EngineProbe {
  public:
   void enter(gateway::Gateway& engine, Instant now) override;
@@ -18,7 +19,8 @@ class HeapProbe final : public sim::EngineProbe {
   std::int64_t most() const { return most_; }
 
  private:
-  // Bytes allocated minus released since the probe was set, as malloc rounds them.
+  // Bytes allocated minus bytes released since the probe was set. Each allocation counts with the
+  // size that malloc gave it.
   std::int64_t in_use_ = 0;
   std::int64_t most_ = 0;
 };

@@ -13,7 +13,7 @@ namespace {
 using config::Fields;
 using config::Value;
 
-// Returns the highest rate that may be announced for these directions: a sending gateway obeys no
+// Returns the highest rate that may be announced for these directions. A sending gateway ignores an
 // announcement above its configured rate.
 BitRate configured_rate(const sim::Scenario& scenario, Ways ways) {
   if (ways == Ways::kAToB) return scenario.a_to_b.rate;

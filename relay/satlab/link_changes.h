@@ -1,5 +1,5 @@
-// Reads the link of a scenario: its two directions, with the keys of satlink, and its changes over
-// time.
+// Reads the link of a scenario: its two directions, which have the same keys as in satlink, and its
+// changes over time.
 #pragma once
 
 #include <filesystem>
@@ -9,8 +9,9 @@
 
 namespace satrelay::satlab {
 
-// Reads `link:`. The experiment's duration must be set before: a change after the end of the run is
-// refused, and later steps of a trace are ignored. `folder`: the folder of the trace files.
+// Reads `link:`. The experiment's duration must already be set: a change after the end of the run
+// is an error, and steps of a trace after the end are ignored. `folder` is the folder of the trace
+// files.
 void read_link(const config::Value& value, const std::filesystem::path& folder,
                Experiment& experiment);
 

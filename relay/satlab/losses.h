@@ -7,7 +7,7 @@
 
 namespace satrelay::satlab {
 
-// Returns how many frames were offered to the link, but are never delivered.
+// Returns the number of frames that were offered to the link but will never be delivered.
 constexpr std::uint64_t lost_frames(const link::DirectionCounters& c) {
   return c.dropped_queue + c.dropped_mtu + c.dropped_loss + c.dropped_outage + c.dropped_memory;
 }

@@ -73,7 +73,7 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    // The exit status is 2 for a wrong command line, as for a wrong scenario.
+    // A wrong command line gives the same exit status as a wrong scenario: 2.
     return app.exit(error) == 0 ? 0 : 2;
   }
   try {

@@ -23,8 +23,8 @@ std::uint64_t peak_memory() {
   return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
 }
 
-// Adds the changes to the link's own steps, so that frames that wait when the rate changes are sent
-// at the new rate.
+// Adds the changes to the rate and delay steps of the link itself. The link then sends frames that
+// already wait when the rate changes at the new rate.
 sim::Scenario with_steps(const Experiment& experiment) {
   sim::Scenario scenario = experiment.scenario;
   for (const LinkChange& change : experiment.changes) {
@@ -97,13 +97,13 @@ class Run {
 
   void announce(Side from, BitRate rate) {
     if (!network_.is_running(from)) return;
-    // sim::Network gives the link this name.
+    // The name that sim::Network gives the link.
     network_.gateway(from).engine().rates().set_capacity("sat", gateway::LinkWay::kSend, rate,
                                                          network_.loop().now());
     network_.gateway(from).wake();
   }
 
-  // Runs until `next`. Returns true if the experiment ends because all flows are over.
+  // Runs until `next`. Returns true if all flows are over and the experiment ends then.
   bool advance(Duration next) {
     const Instant limit = experiment_.zero() + next;
     if (experiment_.until == Until::kFlowsOver) return network_.run_until_flows_over(limit);
@@ -111,7 +111,7 @@ class Run {
     return false;
   }
 
-  // Lists for each flow the directions that have bytes to carry.
+  // Lists the directions of each flow that have bytes to carry.
   void list_flows() {
     for (const FlowGroup& group : experiment_.groups) {
       const std::size_t first = result_.flows.size();
@@ -147,7 +147,7 @@ class Run {
       result_.arena_peak[index] =
           std::max(result_.arena_peak[index], sample.network.gateway(side).arena_used);
       Duration& peak = result_.link[index].queue_peak;
-      // Do not count frames that waited before the run's zero.
+      // The first sample is taken at zero, so its peak is from the warm-up and does not count.
       if (!result_.series.empty()) peak = std::max(peak, sample.network.link_from(side).queue_peak);
     }
     if (sample.network.flows.size() > kMostFlowsInSeries) sample.network.flows = {};
@@ -190,7 +190,7 @@ class Run {
     if (elapsed > Duration::zero()) {
       flow.goodput = static_cast<double>(flow.received) * 8 / elapsed.to_seconds();
     }
-    // The server's bytes must wait until the OPEN has crossed the link in the other direction.
+    // The server cannot send before the OPEN has crossed the link in the client's direction.
     Duration ready = flow.start;
     if (flow.from != spec.client_side) {
       ready = LinkBound(experiment_, spec.client_side, 1).arrival(flow.start, 0);

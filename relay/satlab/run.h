@@ -13,8 +13,8 @@
 
 namespace satrelay::satlab {
 
-// One sample of the network. `network.flows` is empty if there are more flows than
-// kMostFlowsInSeries.
+// One sample of the network. If there are more than kMostFlowsInSeries flows, `network.flows` is
+// empty.
 struct Sample {
   Duration at;          // since the run's zero
   sim::Sample network;  // counts since the simulation began
@@ -23,37 +23,41 @@ struct Sample {
 };
 inline constexpr std::size_t kMostFlowsInSeries = 64;
 
-// The figures of one direction of a flow. Only directions with bytes to carry have figures.
+// The figures of one direction of a flow. A direction without bytes to carry has no figures.
 struct FlowFigures {
   std::string name;
   std::size_t flow = 0;  // index in the scenario
   sim::Side from{};
-  std::uint64_t bytes = 0;  // kUnlimited: as many as the run allows
+  std::uint64_t bytes = 0;  // kUnlimited if the flow sends until the run ends
   std::uint64_t received = 0;
-  Duration start;                     // when the client opened the connection
-  std::optional<Duration> first;      // first byte at the receiver, since `start`
-  std::optional<Duration> completed;  // last byte and end at the receiver, since `start`
-  // When the server's connection was established, since `start`.
+  Duration start;                 // when the client opened the connection
+  std::optional<Duration> first;  // time from `start` to the first byte at the receiver
+  // Time from `start` until the receiver has all bytes and the end.
+  std::optional<Duration> completed;
+  // Time from `start` until the server's connection was established.
   std::optional<Duration> sent_first;
   double goodput = 0;  // bit/s, from `start` to completion or to the end of the run
-  Duration bound;  // earliest possible completion, if the flow had the link alone; infinite: never
-  // Bound / completion; if the flow is unfinished: bytes received / the most bytes possible so far.
+  // The earliest possible completion if the flow had the link alone. Infinite if it can never
+  // complete.
+  Duration bound;
+  // `bound` / `completed`. If the flow is not complete: the bytes received so far, divided by the
+  // most bytes that could have been received so far.
   double bound_share = 0;
   std::string failure;  // why the flow did not end as specified; empty if it did
 };
 
 struct DirectionFigures {
   link::DirectionCounters counters;  // since the run's zero
-  Duration queue_peak;               // the longest wait of any frame, its transmission included
+  Duration queue_peak;  // longest wait of a frame in the queue, including its own transmission
 };
 
 struct RunResult {
   std::string name;
   std::uint64_t seed = 0;
   std::string congestion;  // congestion control of the hosts, as congestion_of() returns it
-  Duration virtual_time;   // since zero
+  Duration virtual_time;   // from the run's zero to the end
   bool interrupted = false;
-  std::vector<FlowGroup> groups;  // `first` and `count` refer to `flows` below
+  std::vector<FlowGroup> groups;  // `first` and `count` refer to RunResult::flows
   std::vector<FlowFigures> flows;
   std::array<DirectionFigures, 2> link;
   std::array<bool, 2> has_gateway{};
@@ -61,12 +65,12 @@ struct RunResult {
   std::array<std::uint64_t, 2> arena_peak{};
   std::vector<Sample> series;  // the first sample is at zero, the last at the end of the run
   double wall_seconds = 0;
-  std::uint64_t peak_memory = 0;  // of the process, bytes
+  std::uint64_t peak_memory = 0;  // peak memory of the process in bytes
 
   const sim::GatewaySample& gateway(sim::Side side) const {
     return series.back().network.gateway(side);
   }
-  bool failed() const;  // whether a flow did not end as specified, or wrong bytes arrived
+  bool failed() const;  // true if a flow did not end as specified, or if wrong bytes arrived
 };
 
 class Observer {
@@ -76,7 +80,7 @@ class Observer {
   virtual bool on_progress(Duration at, Duration duration) = 0;
 };
 
-// Throws std::runtime_error if the gateways do not find each other.
+// Throws std::runtime_error if the gateways do not establish a session.
 RunResult run_experiment(const Experiment& experiment, Observer* observer = nullptr);
 
 }  // namespace satrelay::satlab

@@ -14,7 +14,7 @@
 namespace satrelay::satlab {
 namespace {
 
-// Opens an output file before the run, so that a file that cannot be written is found early.
+// Opens an output file before the run, so that an error is found early.
 std::optional<OutputFile> open_output(const std::string& file) {
   if (file.empty()) return std::nullopt;
   return std::optional<OutputFile>(std::in_place, file);

@@ -10,14 +10,15 @@ namespace satrelay::satlab {
 struct RunOptions {
   std::string scenario;
   std::optional<std::uint64_t> seed;
-  std::string json;  // "": no file, here and below
+  std::string json;  // name of the JSON file; for these three, "" means that no file is written
   std::string csv;
   std::string plot;
   bool quiet = false;
 };
 
-// Returns the exit status: 0 all flows ended as specified, 1 some did not, 130 interrupted. Throws
-// config::ConfigError for a wrong scenario, std::runtime_error for other errors.
+// Returns the exit status: 0 if all flows ended as specified, 1 if some did not, 130 if
+// interrupted. Throws config::ConfigError if the scenario is wrong, and std::runtime_error for
+// other errors.
 int run_command(const RunOptions& options);
 
 }  // namespace satrelay::satlab

@@ -36,7 +36,8 @@ constexpr Bounds<ByteCount> kBytes{ByteCount(0), ByteCount(1ULL << 46)};
 constexpr std::uint64_t kMostHosts = 200;
 constexpr std::uint64_t kMostMtu = 9000;
 constexpr std::uint64_t kMostFlows = 20'000;
-// A limit on the memory of a run, since a sample takes a few kilobytes.
+// The largest number of samples. It limits the memory of a run, since a sample takes a few
+// kilobytes.
 constexpr std::int64_t kMostSamples = 100'000;
 
 // --- hosts --------------------------------------------------------------------------------------
@@ -70,7 +71,7 @@ HostsSpec read_hosts_of(const Value& value, HostsSpec spec) {
   return spec;
 }
 
-// Returns the smallest shift with which the window can be announced (RFC 7323).
+// Returns the smallest window scale with which the window can be announced (RFC 7323).
 std::uint8_t window_scale_for(std::uint64_t window) {
   std::uint8_t scale = 0;
   while (scale < 14 && (window >> scale) > 65'535) ++scale;
@@ -122,7 +123,7 @@ void read_hosts(const Value* value, sim::Scenario& scenario, std::uint16_t mtu) 
 
 // --- gateways -----------------------------------------------------------------------------------
 
-// Builds a configuration from the parts of the scenario, and finds contradictions in it as
+// Builds a configuration from the parts of the scenario, and checks it for contradictions as
 // satrelayd does.
 void check_gateway(const sim::Scenario& scenario, sim::Side side, const Value& gateways) {
   config::Gateway probe;

@@ -10,7 +10,7 @@
 namespace satrelay::satlab {
 
 // Both functions throw config::ConfigError "file:line:column: path: what is wrong; what is
-// allowed". `seed`, if not empty, replaces the seed in the file.
+// allowed". If there is a `seed`, it replaces the seed in the file.
 Experiment load_scenario(const std::filesystem::path& file,
                          std::optional<std::uint64_t> seed = std::nullopt);
 Experiment parse_scenario(const std::string& text, const std::string& file,

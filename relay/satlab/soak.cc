@@ -23,14 +23,14 @@
 namespace satrelay::satlab {
 namespace {
 
-// Separates the lines of a report; no line contains it.
+// Separates the lines of a report. No line contains this character.
 constexpr char kEndOfLine = '\0';
-// Limit of a run's processor time, which does not grow on a busy machine. A seed takes up to 3 s,
-// and ten times as much with sanitizers.
+// Limit of a run's processor time, which does not depend on the load of the machine. A seed takes
+// up to 3 s, and ten times as long with sanitizers.
 constexpr rlim_t kMostSeconds = 120;
-// Limit of a run's real time, since a process that waits for ever takes no processor time.
+// Limit of a run's real time, since a process that waits forever uses no processor time.
 constexpr unsigned kMostSecondsOfClock = 3600;
-// Limits of the heap memory that a gateway allocates after its start, in bytes, outside the arena.
+// Limits of the heap memory, outside the arena, that a gateway allocates after its start, in bytes.
 constexpr std::int64_t kHeapOfAGateway = std::int64_t{16} << 20;
 constexpr std::int64_t kHeapOfAFlow = 8 << 10;
 
@@ -73,8 +73,8 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-// Returns an error if a gateway allocated too much heap memory, or else "". Runs with restarts are
-// not inspected: a gateway that is killed frees its memory outside the calls that the probe
+// Returns an error if a gateway allocated too much heap memory, otherwise "". Runs with restarts
+// are not inspected: the memory of a killed gateway is freed outside the calls that the probe
 // measures.
 std::string inspect_heaps(const sim::Network& network, const std::array<HeapProbe, 2>& heaps) {
   const sim::Scenario& scenario = network.scenario();
@@ -137,7 +137,7 @@ std::vector<std::string> run_apart(const ScenarioName& name, const sim::Scenario
   if (pipe2(ends, O_CLOEXEC) != 0) {
     throw std::runtime_error(std::string("pipe: ") + std::strerror(errno));
   }
-  std::fflush(nullptr);  // otherwise the child would write buffered output again
+  std::fflush(nullptr);  // Otherwise the child would write the buffered output once more.
   const pid_t child = fork();
   if (child < 0) throw std::runtime_error(std::string("fork: ") + std::strerror(errno));
   if (child == 0) run_in_child(name, scenario, diagnostics, ends[1]);
@@ -167,7 +167,7 @@ std::vector<std::string> run_apart(const ScenarioName& name, const sim::Scenario
 SoakFailure minimise_failure(const ScenarioName& which, const sim::Scenario& scenario,
                              const std::vector<std::string>& broken, std::size_t most_runs) {
   SoakFailure failure{which, broken, {}, scenario, broken};
-  // Look for this kind of failure only: another fault would lead to another scenario.
+  // Accept only failures of the same kind: a different fault would lead to a different scenario.
   const std::string kind = sim::kind_of(broken.at(0));
   const auto fails = [&](const sim::Scenario& candidate) {
     std::vector<std::string> still = run_apart(which, candidate, Diagnostics::kHidden);

@@ -1,5 +1,5 @@
-// Runs random scenarios one after the other, each in its own process. So a scenario that crashes or
-// never ends is a failure like any other.
+// Runs random scenarios one after the other, each in a process of its own. So a crash, or a run
+// that never ends, is reported like any other failure.
 #pragma once
 
 #include <cstdint>
@@ -15,16 +15,16 @@ namespace satrelay::satlab {
 struct ScenarioName {
   sim::Profile profile = sim::Profile::kUsual;
   std::uint64_t seed = 0;
-  unsigned workers = 0;  // workers of each gateway; zero: as the profile draws them
-  // A flow is rewritten before every so many calls of a gateway (flow_rewriter.h); zero: no flow is
-  // rewritten. If flows are rewritten, the heaps of the gateways are not measured.
+  unsigned workers = 0;  // number of workers of each gateway; zero means that the profile draws it
+  // The number of engine calls between two rewritings of a flow (flow_rewriter.h). Zero means that
+  // no flow is rewritten. If flows are rewritten, the heaps of the gateways are not measured.
   unsigned images = 0;
 };
 sim::Scenario scenario_of(const ScenarioName& name);
 
 // Both run functions return a text for each check that failed. run_here() runs the scenario in this
-// process, and writes traced frames to stdout. run_apart() runs it in a new process. The scenario
-// is that of `name`, or a reduced one.
+// process, and can write each frame to stdout. run_apart() runs it in a new process. The scenario
+// may be the scenario of `name`, or a reduced version of it.
 enum class Frames : std::uint8_t { kSilent, kTraced };
 std::vector<std::string> run_here(const ScenarioName& name, const sim::Scenario& scenario,
                                   Frames frames);
@@ -39,14 +39,15 @@ struct SoakFailure {
   // The simplest scenario that fails the same check, and the steps that lead to it.
   std::vector<sim::Reduction> steps;
   sim::Scenario scenario;
-  std::vector<std::string> broken_still;  // failures of the simplest scenario
+  std::vector<std::string> broken_still;  // failed checks of the simplest scenario
 };
 
-// `most_runs`: the number of runs that the search for the simplest scenario may take.
+// `most_runs` limits the number of runs in the search for the simplest scenario.
 SoakFailure minimise_failure(const ScenarioName& which, const sim::Scenario& scenario,
                              const std::vector<std::string>& broken, std::size_t most_runs);
 
-// Returns a text that says what failed, describes the simplest scenario, and says how to repeat it.
+// Returns a text that says what failed, describes the simplest scenario, and says how to repeat the
+// failure.
 std::string failure_text(const SoakFailure& failure);
 std::string soak_command_for(const SoakFailure& failure);
 

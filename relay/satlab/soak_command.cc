@@ -19,13 +19,13 @@
 namespace satrelay::satlab {
 namespace {
 
-// Only the first failures are minimised, each in a limited number of runs, so that they are shown
-// soon.
+// Only the first failures are simplified, each in a limited number of runs, so that the user sees
+// them soon.
 constexpr std::size_t kMostMinimised = 3;
 constexpr std::size_t kMostRuns = 500;
 
 ScenarioName name_of(const SoakOptions& options, std::uint64_t seed) {
-  // The command line accepts only names of profiles.
+  // The command line accepts only known names, so the default is never used.
   const auto profile = sim::parse_profile(options.profile).value_or(sim::Profile::kUsual);
   return {.profile = profile, .seed = seed, .workers = options.workers, .images = options.images};
 }

@@ -15,7 +15,7 @@ double mean(std::span<const double> values) {
 double percentile(std::vector<double> values, double share) {
   if (values.empty()) return 0;
   std::ranges::sort(values);
-  // Rounding errors may raise the product slightly above a whole number, so subtract a little.
+  // The product may be slightly above a whole number because of rounding, so subtract a little.
   const double rank = std::ceil(share * static_cast<double>(values.size()) - 1e-9);
   const auto index = static_cast<std::size_t>(std::max(rank, 1.0)) - 1;
   return values[std::min(index, values.size() - 1)];

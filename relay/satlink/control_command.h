@@ -1,4 +1,4 @@
-// The commands of the control socket, as values.
+// The commands of satlink's control socket, as values.
 #pragma once
 
 #include <optional>
@@ -15,7 +15,7 @@ enum class Outage : std::uint8_t { kOn, kOff };
 
 struct SetRate {
   Side side;
-  BitRate rate;  // zero: unlimited
+  BitRate rate;  // zero means unlimited
 };
 struct SetLoss {
   Side side;
@@ -33,13 +33,14 @@ using ControlCommand = std::variant<SetRate, SetLoss, SetOutage, ShowCounters, S
 
 struct ControlParse {
   std::optional<ControlCommand> command;
-  std::string error;  // if there is no command: the fault, and the forms that are allowed
+  // If there is no command: the mistake in the line, and the syntax that is allowed.
+  std::string error;
 };
 
 // Parses a line, which may contain any bytes. Words are separated by spaces or tabs.
 ControlParse parse_control_command(std::string_view line);
 
-// The commands, a line each, for --help and for `help`.
+// The list of commands, one line each, for --help and for the command `help`.
 extern const char* const kControlHelp;
 
 }  // namespace satrelay::satlink

@@ -1,4 +1,4 @@
-// All counters of satlink, by name, for the control socket and for the stats socket.
+// Collects all counters of satlink by name, for the control socket and for the stats socket.
 #pragma once
 
 #include <string>
@@ -10,11 +10,11 @@
 
 namespace satrelay::satlink {
 
-// Returns the sections a_to_b, b_to_a, port_a and port_b. A state is 0 or 1.
+// Returns the sections a_to_b, b_to_a, port_a and port_b. A state has the value 0 or 1.
 dpdk::TelemetryReply collect_counters(const Emulator& emulator, const dpdk::Port& a,
                                       const dpdk::Port& b);
 
-// The same as one line of JSON: {"uptime_ms": ..., "a_to_b": {...}, ...}
+// Returns the counters as one line of JSON: {"uptime_ms": ..., "a_to_b": {...}, ...}
 std::string counters_json(const dpdk::TelemetryReply& counters, Instant now);
 
 }  // namespace satrelay::satlink

@@ -7,16 +7,16 @@
 namespace satrelay::satlink {
 namespace {
 
-// How many bursts are received from one port before the other port has its turn.
+// How many bursts are received from one port before the other port is served.
 constexpr int kBurstsPerRound = 4;
-// How long a due frame may wait, so that several frames share a wake-up. Short compared with a
-// satellite delay.
+// How long a due frame may wait, so that one wake-up sends several frames. The time is short
+// compared with a satellite delay.
 constexpr Duration kGather = Duration::microseconds(50);
 
-// Makes the two directions' random numbers differ.
+// Combined with the seed, so that the two directions have different random numbers.
 constexpr std::uint64_t kOtherDirection = 0x5851'f42d'4c95'7f2dU;
 
-// Shifts the steps of a link, which count from the clock's zero, to count from `zero`.
+// The times of a link's steps count from the clock's zero. Shifts them to count from `zero`.
 config::LinkDirection counted_from(Instant zero, config::LinkDirection direction) {
   const Duration later = zero - Instant();
   for (config::RateStep& step : direction.rate_steps) step.at = step.at + later;
@@ -113,7 +113,7 @@ void Emulator::deliver(Path& path, Instant now) {
     if (path.sending.empty()) return;
     const bool was_full = path.sending.full();
     path.out.send(path.sending);
-    // Frames that the port did not take leave first in the next round.
+    // Frames that the port did not take stay in `sending`, and leave first in the next round.
     if (!was_full || !path.sending.empty()) return;
   }
 }

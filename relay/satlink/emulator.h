@@ -1,5 +1,5 @@
-// Applies the link model to real frames between two ports, with one LinkDirection for each way. The
-// emulator holds the packets while they are in flight.
+// Applies the link model to real frames between two ports, with one LinkDirection for each
+// direction. The emulator owns the packets while they are in flight.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@
 
 namespace satrelay::satlink {
 
-// Frames that this machine loses, in addition to those that the model drops.
+// Frames that are lost on this machine, in addition to frames that the model drops.
 struct HostCounters {
   std::uint64_t dropped_no_buffer = 0;
 
@@ -32,7 +32,7 @@ static_assert(lists_every_counter<HostCounters>());
 
 class Emulator {
  public:
-  // `zero`: the time from which the steps of the configuration count.
+  // The times of the configuration's steps count from `zero`.
   Emulator(const config::SatLink& config, const Sizing& sizing, dpdk::PacketPool& pool,
            dpdk::Port& a, dpdk::Port& b, Instant zero);
   Emulator(const Emulator&) = delete;

@@ -8,14 +8,15 @@
 namespace satrelay::satlink {
 
 struct Options {
-  std::string file;                // the configuration
-  bool check = false;              // only check the configuration
-  std::string control;             // instead of `file`: control socket of a running satlink
-  std::vector<std::string> words;  // command for that satlink
+  std::string file;    // name of the configuration file
+  bool check = false;  // only check the configuration
+  // Control socket of a running satlink, if a command is sent instead of using `file`.
+  std::string control;
+  std::vector<std::string> words;  // the words of the command
 };
 
 struct ParsedOptions {
-  // If this is nullopt, the program must end with status `exit`. All messages are printed.
+  // If this is nullopt, the program must exit with status `exit`. All messages have been printed.
   std::optional<Options> options;
   int exit = 0;
 };

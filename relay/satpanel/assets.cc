@@ -37,7 +37,7 @@ const char* type_of(std::string_view name) {
 }
 
 Response file_response(std::string body, const char* type) {
-  // Browsers must ask each time whether the file has changed, so that they show no pages of an
+  // Browsers must ask each time whether the file has changed. Otherwise they could show pages of an
   // earlier version of the program.
   return {.type = type, .body = std::move(body), .headers = {{"Cache-Control", "no-cache"}}};
 }

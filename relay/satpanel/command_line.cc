@@ -67,8 +67,8 @@ Json schema_of(const ops::ControlArgument& argument) {
       {"oneOf", {std::move(settings), {{"type", "string"}, {"enum", {argument.value.instead}}}}}};
 }
 
-// Returns one word of a command line. The word has no characters that could end the word or the
-// line.
+// Returns the value as one word of a command line. Throws BadRequest if the value has characters
+// that would end the word or the line.
 std::string word_from(const std::string& name, const Json& value) {
   std::string text;
   if (value.is_string()) {

@@ -1,5 +1,5 @@
-// Offers the commands of a gateway's control socket to clients that speak JSON, as listed in the
-// one table of commands (relay/ops/control/control_grammar.h).
+// Offers the commands of a gateway's control socket to clients that speak JSON. The commands come
+// from the table in relay/ops/control/control_grammar.h.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -14,16 +14,16 @@ namespace satrelay::panel {
 // Returns the lowest role that may give the command. A command that stops the gateway, or reloads
 // its configuration, needs a higher role than a switch.
 Role role_for(const ops::ControlCommandSpec& spec);
-// Returns nullptr if there is no command of that name, or if no client may give it.
+// Returns nullptr if there is no command with this name, or if no client of the panel may give it.
 const ops::ControlCommandSpec* find_command(std::string_view name);
 
-// Describes the commands for the forms of the pages. `role`: role of the client.
+// Describes the commands that `role` may give, for the forms of the pages.
 nlohmann::ordered_json describe_commands(Role role);
 // Returns the JSON schema of the command's request body.
 nlohmann::ordered_json schema_of(const ops::ControlCommandSpec& spec);
 
-// Returns the control line for arguments like {"STATE": "on"} or {"RULE": "web", "SWITCH=VALUE":
-// {"compress": "off"}}. Throws BadRequest if the table does not allow the arguments.
+// Returns the line for the control socket. The arguments are like {"STATE": "on"} or {"RULE":
+// "web", "SWITCH=VALUE": {"compress": "off"}}. Throws BadRequest if the table does not allow them.
 std::string line_of(const ops::ControlCommandSpec& spec, const nlohmann::ordered_json& arguments);
 
 }  // namespace satrelay::panel

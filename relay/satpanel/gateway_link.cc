@@ -13,8 +13,8 @@ namespace satrelay::panel {
 namespace {
 
 constexpr std::chrono::seconds kPatience(2);
-// How many idle connections stay open. DPDK's socket serves only ten clients at once, and the panel
-// must leave some connections for satrelayctl.
+// The number of idle connections that stay open. DPDK's socket serves only ten clients at once, and
+// the panel must leave some of these places to satrelayctl.
 constexpr std::size_t kMostIdle = 4;
 
 }  // namespace
@@ -78,7 +78,7 @@ metrics::Readings GatewayLink::read() {
   try {
     return with_client([](ctl::StatsClient& client) {
       metrics::Readings readings = metrics::read_gateway(client);
-      // A broken connection must not be kept.
+      // Let with_client() drop the broken connection instead of keeping it.
       if (!readings.up) throw ctl::StatsError(readings.error);
       return readings;
     });

@@ -1,6 +1,6 @@
-// The panel's connection to a gateway: queries to its stats socket, lines to its control socket.
-// All functions may be called in any thread. Each query uses a connection alone, and a few
-// connections stay open.
+// The panel's connection to a gateway: sends queries to its stats socket and lines to its control
+// socket. All functions may be called from any thread. Each query has a connection to itself, and a
+// few connections stay open for later queries.
 #pragma once
 
 #include <filesystem>
@@ -19,24 +19,26 @@ namespace satrelay::panel {
 using Json = nlohmann::ordered_json;
 
 struct GatewaySockets {
-  std::string stats;    // a path, a stats_socket_prefix, or "": this machine's only gateway
-  std::string control;  // a path; "": the control socket beside the stats socket
+  // A path, a stats_socket_prefix, or "". "" means the only gateway on this machine.
+  std::string stats;
+  std::string control;  // a path; "" means the control socket in the folder of the stats socket
 };
 
 class GatewayLink {
  public:
   explicit GatewayLink(GatewaySockets sockets) : sockets_(std::move(sockets)) {}
 
-  // Returns the answer's value; never null. Throws ctl::StatsError that says what is wrong.
+  // Returns the value in the answer, which is never null. Throws ctl::StatsError with the reason.
   Json query(const std::string& command);
-  // Returns the entries of a listing from `first` on, `count` at most.
+  // Returns up to `count` entries of a listing, beginning with entry `first`.
   Json query_page(const std::string& command, std::size_t first, std::size_t count);
   Json query_all(const std::string& command);
   // Reads all figures at once. Never throws ctl::StatsError.
   metrics::Readings read();
-  // Returns the lines that the control socket answers. Throws std::runtime_error.
+  // Returns the answer of the control socket, which may have several lines. Throws
+  // std::runtime_error.
   std::string control(const std::string& line) const;
-  // The same as ops::await_reload().
+  // Does the same as ops::await_reload().
   std::string await_reload(const std::function<bool()>& go_on) const;
   // Throws ctl::StatsError.
   std::filesystem::path stats_socket() const;

@@ -30,8 +30,7 @@ struct Header {
   bool operator==(const Header&) const = default;
 };
 
-// In the previous version of the format, a sample had only the first fields of a sample of this
-// version.
+// The previous version of the format. Its samples had only the first fields of the present samples.
 constexpr Header kBefore{.magic = {'s', 'r', 'h', 'i', 's', 't', '0', '1'}, .sample_bytes = 120};
 constexpr std::size_t kKnownBefore = offsetof(Sample, class_queued_bytes);
 
@@ -67,8 +66,8 @@ float per_second(std::uint64_t before, std::uint64_t now, double seconds) {
   return now < before ? kUnknown : static_cast<float>(static_cast<double>(now - before) / seconds);
 }
 
-// Returns the growth of a part divided by the growth of the whole, or kUnknown if the whole has not
-// grown.
+// Returns the growth of the part divided by the growth of the whole, or kUnknown if the whole has
+// not grown.
 float ratio(std::uint64_t part_before, std::uint64_t part, std::uint64_t whole_before,
             std::uint64_t whole) {
   if (whole <= whole_before || part < part_before) return kUnknown;
@@ -76,8 +75,8 @@ float ratio(std::uint64_t part_before, std::uint64_t part, std::uint64_t whole_b
                             static_cast<double>(whole - whole_before));
 }
 
-// Renames the file to the first free name, since files under the other names may still be wanted.
-// Returns nullopt and sets errno if that fails.
+// Renames the file to the first free name. Files with the other names are kept, since they may
+// still be wanted. Returns nullopt and sets errno if the renaming fails.
 std::optional<std::filesystem::path> set_aside(const std::filesystem::path& file) {
   constexpr int kMostAside = 100;
   for (int number = 1; number <= kMostAside; ++number) {
@@ -145,8 +144,8 @@ bool History::read_file(const std::filesystem::path& file) {
   return false;
 }
 
-// Writes the new file beside the old one, which stays until the new one is complete. Allocates all
-// space now, so that a disk that fills up later does no harm.
+// Writes the new file under another name, so that the old file stays until the new one is complete.
+// Allocates all space now, so that a disk that is full later does no harm.
 void History::make_file(const std::filesystem::path& file) {
   constexpr Header kHeader;
   const std::filesystem::path fresh = file.string() + ".new";
@@ -265,8 +264,8 @@ void History::add(const metrics::Readings& readings, std::uint64_t time) {
       class_names_.push_back(name.is_string() ? name.get<std::string>() : "");
     }
   }
-  // Compare only totals of the same run, since a restarted gateway counts from 0, and only if the
-  // machine's clock was not set back.
+  // Compare the totals only with earlier totals of the same run, since a restarted gateway counts
+  // from 0. Do not compare them if the machine's clock was set back.
   const auto is_behind = [&](const std::optional<Totals>& before) {
     return before && before->boot_epoch == now.boot_epoch && before->time < now.time;
   };
@@ -285,7 +284,7 @@ void History::add(const metrics::Readings& readings, std::uint64_t time) {
 void History::store(std::size_t slot, const Sample& sample) {
   (slot < kSeconds ? seconds_[slot] : minutes_[slot - kSeconds]) = sample;
   if (descriptor_ < 0) return;
-  // If the disk fails, the sample is missing after the next start, but is shown until then.
+  // If the write fails, the sample is still shown, but is missing after the next start.
   const auto at = static_cast<off_t>(sizeof(Header) + slot * sizeof(Sample));
   if (::pwrite(descriptor_, &sample, sizeof sample, at) < 0) return;
 }

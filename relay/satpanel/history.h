@@ -1,6 +1,6 @@
 // Keeps samples for the panel's charts: one for each second of the last hour, and one for each
-// minute of the last day. The samples are in two rings, in a file of fixed size. Samples that a
-// loss of power kept from the disk are not shown.
+// minute of the last day. Two rings in a file of fixed size store them. Samples that did not reach
+// the disk because of a loss of power are not shown.
 #pragma once
 
 #include <array>
@@ -18,20 +18,20 @@ namespace satrelay::panel {
 
 inline constexpr std::size_t kHistoryClasses = 17;  // as many as a gateway can have
 
-// The figures of a second or a minute. NaN: unknown.
+// The figures of one second or one minute. NaN means that a figure is not known.
 struct Sample {
-  std::uint64_t time = 0;  // seconds since 1970, UTC; 0: no sample
+  std::uint64_t time = 0;  // seconds since 1970, UTC; 0 means that there is no sample
   float send_bps = 0;      // sent to the links: STP and bridged frames
-  float receive_bps = 0;   // from the links
+  float receive_bps = 0;   // received from the links
   float lan_in_bps = 0;    // received from, and sent to, hosts of the LAN
   float lan_out_bps = 0;
-  float loss_ratio = 0;         // share of the sent STP packets that were lost, over all peers
-  float rtt_seconds = 0;        // the longest round-trip time of all peers that are alive
-  float queued_bytes = 0;       // bytes that wait for the links, bridged and relayed
+  float loss_ratio = 0;         // lost packets divided by sent STP packets, over all peers
+  float rtt_seconds = 0;        // longest round-trip time of the peers that are alive
+  float queued_bytes = 0;       // bridged and relayed bytes that wait for the links
   float compression_ratio = 0;  // plain bytes / encoded bytes
   float peers_alive = 0;
   float flows = 0;
-  // By class, in the order of /satrelay/classes.
+  // For each class, in the order of /satrelay/classes.
   std::array<float, kHistoryClasses> class_bps{};  // sent
   std::array<float, kHistoryClasses> class_queued_bytes{};
   std::array<float, kHistoryClasses> class_compression_ratio{};
@@ -44,20 +44,20 @@ class History {
 
   enum class Span : std::uint8_t { kHour, kDay };
 
-  // Keeps the history in memory only, if `file` is empty. A file of the previous version is
-  // converted. An unknown file is kept under another name, and a new file is made. notice() reports
-  // both. Throws std::runtime_error if the file cannot be used.
+  // If `file` is empty, keeps the history only in memory. Converts a file of the previous version.
+  // Renames a file of an unknown format, and creates a new file. notice() reports both cases.
+  // Throws std::runtime_error if the file cannot be used.
   explicit History(const std::filesystem::path& file);
   History(const History&) = delete;
   History& operator=(const History&) = delete;
   ~History();
 
-  // Says what happened to a file that this version did not write; "" if there was no such file.
+  // Says what happened to a file that another version wrote. "" if there was no such file.
   const std::string& notice() const { return notice_; }
-  // Adds the readings of `time`, in seconds since 1970, UTC. Rates follow from the difference to
-  // the readings added before. May be called in any thread.
+  // Adds the readings taken at `time`, in seconds since 1970, UTC. Computes rates from the
+  // difference to the readings that were added before. May be called from any thread.
   void add(const metrics::Readings& readings, std::uint64_t time);
-  // Returns the samples of the time before `now`, the oldest first.
+  // Returns the samples of the span that ends at `now`, the oldest first.
   std::vector<Sample> samples(Span span, std::uint64_t now) const;
   std::vector<std::string> class_names() const;
 
@@ -78,8 +78,8 @@ class History {
   static Sample difference(const Totals& before, const Totals& now,
                            const metrics::Readings& readings);
   void store(std::size_t slot, const Sample& sample);
-  // Reads the samples of the file. Returns true if the file is in this version's format; the file
-  // then stays open. If false, a new file must be made.
+  // Reads the samples of the file. If the file has the format of this version, keeps it open and
+  // returns true. Otherwise returns false, and a new file must be created.
   bool read_file(const std::filesystem::path& file);
   void make_file(const std::filesystem::path& file);
 

@@ -1,5 +1,5 @@
-// satpanel: shows a gateway in the browser, and exports its metrics. It is a program of its own, so
-// that its faults do not stop the gateway. It needs only the rights to use the gateway's stats
+// satpanel: shows a gateway in the browser, and exports its metrics. It is a separate program, so
+// that a fault in it does not stop the gateway. It needs only the rights to use the gateway's stats
 // socket and control socket.
 #include <curl/curl.h>
 #include <fmt/format.h>
@@ -45,7 +45,7 @@ std::string read_file(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// An error in a file that the command line names. Another start of the program would not help.
+// An error in a file that the command line names. A restart of the program would not help.
 class WrongFile : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -60,7 +60,7 @@ auto from_file(const Read& read) {
   }
 }
 
-// Blocks the signals that end the program, and SIGHUP, in all threads. The main thread waits for
+// Blocks SIGHUP, and the signals that end the program, in all threads. The main thread waits for
 // these signals.
 sigset_t block_signals() {
   sigset_t signals;
@@ -71,18 +71,18 @@ sigset_t block_signals() {
   return signals;
 }
 
-// The gateway's name, which distinguishes its events from those of other gateways.
+// The gateway's name. It distinguishes the gateway's events from those of other gateways.
 std::string name_of(const ServeOptions& options) {
   if (!options.name.empty()) return options.name;
   std::array<char, 256> name{};
   return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
 }
 
-// The functions that the observer's thread calls when there are new events. Another thread adds and
-// removes functions.
+// Functions that the observer's thread calls when there are new events. Other threads add and
+// remove functions.
 class Listeners {
  public:
-  // Keeps a function in the list as long as this object exists.
+  // Keeps a function in the list for as long as this object exists.
   class Listener {
    public:
     Listener(Listeners& all, std::function<void()> tell) : all_(all), tell_(std::move(tell)) {
@@ -130,7 +130,8 @@ int serve(const ServeOptions& options) {
   if (!history.notice().empty()) ops::log_warning(history.notice());
   std::vector<Hook> hooks;
   if (!options.webhooks.empty()) hooks = from_file([&] { return load_hooks(options.webhooks); });
-  // The observer tells the other parts that there are new events, and they read the events from it.
+  // The observer tells the other parts when there are new events. They then read the events from
+  // the observer.
   Listeners listeners;
   Observer observer(link, history, [&] { listeners.tell(); });
   Webhooks webhooks(std::move(hooks), name_of(options), observer);

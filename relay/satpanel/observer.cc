@@ -13,7 +13,7 @@ namespace satrelay::panel {
 namespace {
 
 constexpr std::chrono::seconds kEvery(1);
-// Between two readings, while catch_up() waits.
+// The time between two readings while catch_up() waits.
 constexpr std::chrono::milliseconds kBetweenLooks(30);
 constexpr std::size_t kEventsAPage = 500;
 constexpr std::size_t kEventsAChunk = 100;
@@ -43,10 +43,10 @@ void Observer::run() {
     try {
       look(is_due);
     } catch (const std::exception&) {
-      // Out of memory, or a malformed answer: keep the earlier readings, and go on with the next
-      // ones.
+      // Out of memory, or a malformed answer. Keep the earlier readings, and continue with the next
+      // readings.
     }
-    // On a busy machine, readings may be missed. The observer does not make up for them.
+    // On a busy machine, readings may be skipped. The observer does not make up for them later.
     if (is_due) next = std::max(next + kEvery, std::chrono::steady_clock::now());
     lock.lock();
     ++looks_;
@@ -66,7 +66,8 @@ void Observer::look(bool is_due) {
         begin - std::chrono::milliseconds(ctl::number(readings->status, "age_ms").value_or(0));
   }
   if (readings->up) look_for_events();
-  // Handle the readings after the events: an alarm from an event says more than one from a reading.
+  // Handle the readings after the events: an alarm from an event has more details than an alarm
+  // from a reading.
   alarms_.handle_readings(*readings, wall_clock_ms());
 }
 
@@ -94,8 +95,8 @@ void Observer::fetch_events(const Json& numbers) {
   const std::uint64_t epoch = ctl::number(numbers, "boot_epoch").value_or(0);
   const std::uint64_t latest = ctl::number(numbers, "latest").value_or(0);
   if (epoch != boot_epoch_) {
-    // At the start of the panel fetch no more events than are kept. After a restart of the gateway
-    // fetch all events.
+    // When the panel starts, fetch no more events than the panel keeps. When the gateway has
+    // restarted, fetch all its events.
     next_number_ = boot_epoch_ == 0 && latest > kMostEvents ? latest - kMostEvents + 1 : 1;
     boot_epoch_ = epoch;
   }
@@ -138,7 +139,8 @@ Observer::Chunk Observer::chunk(std::uint64_t begin, std::uint64_t end) const {
 Observer::Chunk Observer::chunk_from(std::uint64_t position, std::size_t most) const {
   const std::lock_guard lock(mutex_);
   const std::uint64_t end = first_position_ + events_.size();
-  // A position beyond the end was given before the panel restarted and began to count from 1 again.
+  // A position beyond the end comes from an earlier run of the panel. After a restart, the panel
+  // counts from 1 again.
   const std::uint64_t begin = std::clamp(position, first_position_, end);
   return chunk(begin, begin + std::min<std::uint64_t>(most, end - begin));
 }

@@ -1,5 +1,6 @@
-// Reads the gateway once a second for all clients: more clients do not mean more queries to the
-// gateway. Keeps the latest readings, the latest events, the alarms, and the history.
+// Reads the gateway once a second on behalf of all clients, so that more clients do not cause more
+// queries to the gateway. Keeps the latest readings, the latest events, the alarms, and the
+// history.
 #pragma once
 
 #include <chrono>
@@ -22,7 +23,7 @@ namespace satrelay::panel {
 
 class Observer {
  public:
-  // How many events are kept: as many as a gateway keeps.
+  // The number of events that are kept, which is the same as in a gateway.
   static constexpr std::size_t kMostEvents = 10'000;
 
   // The observer's thread calls `news` whenever there are new events.
@@ -34,24 +35,27 @@ class Observer {
   // The latest readings; never null.
   std::shared_ptr<const metrics::Readings> latest() const;
 
-  // Reads the gateway, repeatedly if necessary, until the readings are newer than this call, or for
-  // a second. A caller that has changed the gateway's state then finds the change in the readings.
+  // Reads the gateway, repeatedly if necessary, until the readings are newer than this call, but
+  // for at most a second. So a caller that has changed the gateway's state finds the change in the
+  // readings.
   void catch_up();
 
-  // Events as the gateway reports them, with `boot_epoch` added, oldest first. The observer numbers
-  // all events since its own start: an event's position counts from 1, and counts on when the
-  // gateway restarts.
+  // Events as the gateway reports them, with `boot_epoch` added, the oldest first. The observer
+  // gives positions to all events since its own start: 1, 2, and so on. The positions continue when
+  // the gateway restarts.
   struct EventPage {
     std::vector<Json> events = {};
-    std::uint64_t first = 0;   // for the next events_before(): events from here on were inspected
-    std::uint64_t next = 0;    // for the next events(): all earlier events were inspected
+    // Pass this to the next events_before(): events from this position on were searched.
+    std::uint64_t first = 0;
+    std::uint64_t next = 0;    // pass this to the next events(): all earlier events were searched
     std::uint64_t oldest = 0;  // position of the oldest event that is kept
-    bool has_missed = false;   // some of the wanted positions are no longer kept
+    // True if events at some of the requested positions are no longer kept.
+    bool has_missed = false;
   };
   using IsWanted = std::function<bool(const Json& event)>;
   static bool all(const Json& /*event*/) { return true; }
-  // Returns the wanted events from position `from` on, at most `most`. `from` 0: the latest `most`
-  // wanted events.
+  // Returns up to `most` wanted events from position `from` on. If `from` is 0, returns the latest
+  // `most` wanted events.
   EventPage events(std::uint64_t from, std::size_t most, const IsWanted& is_wanted = all) const;
   // Returns the latest `most` wanted events before `position`.
   EventPage events_before(std::uint64_t position, std::size_t most,
@@ -61,7 +65,7 @@ class Observer {
 
  private:
   void run();
-  // `is_due`: this reading is the regular one of the second, and goes into the history.
+  // If `is_due`, this is the regular reading of the second, and goes into the history.
   void look(bool is_due);
   void look_for_events();
   void fetch_events(const Json& numbers);

@@ -87,8 +87,8 @@ std::optional<ListenAddress> parse_listen(const std::string& text) {
 }
 
 std::vector<std::string> known_hosts(const ServeOptions& options) {
-  // If the panel listens at an address that is not a loopback address, any name is allowed: users
-  // must log in there, and a browser sends the cookie of a login only to the name at which the user
+  // If the panel listens at an address that is not a loopback address, any name is allowed. Users
+  // must log in there, and a browser sends the login cookie only to the name under which the user
   // logged in.
   if (!is_loopback(options.server.address)) return {};
   std::vector<std::string> hosts{"localhost", "127.0.0.1", "[::1]"};

@@ -16,15 +16,15 @@ namespace satrelay::panel {
 
 struct ServeOptions {
   GatewaySockets gateway;
-  ServerOptions server;  // its certificate and key are paths of files
+  ServerOptions server;  // `certificate` and `key` are paths of files here
   std::filesystem::path users;
-  std::filesystem::path state;  // a folder; "": nothing is kept over a restart
-  // Further names by which clients may call a panel on a loopback address.
+  std::filesystem::path state;  // a folder; "" means that nothing is kept across a restart
+  // More names by which clients may address a panel that listens on a loopback address.
   std::vector<std::string> hosts;
-  std::filesystem::path webhooks;  // a file of webhooks; "": none
-  std::string agentx;              // where snmpd listens for subagents; "": no SNMP
+  std::filesystem::path webhooks;  // a file that lists webhooks; "" means that there are none
+  std::string agentx;              // socket on which snmpd accepts subagents; "" means no SNMP
   SnmpAgent::Traps traps = SnmpAgent::Traps::kOnlyAlarms;
-  std::string name;  // the gateway's name in alarms; "": the machine's name
+  std::string name;  // name of the gateway in alarms; "" means the machine's name
 };
 
 // Options of `satpanel user ...` and `satpanel token ...`, which change the file of users.
@@ -50,11 +50,12 @@ struct ListenAddress {
 };
 std::optional<ListenAddress> parse_listen(const std::string& text);
 
-// Returns the names by which clients may call a panel with these options; empty: any name.
+// Returns the names by which clients may address a panel with these options. If the result is
+// empty, any name is allowed.
 std::vector<std::string> known_hosts(const ServeOptions& options);
 
-// Says why these options are refused: a certificate without its key, or a panel that others would
-// reach without encryption or without users. Returns "" if the options are accepted.
+// Returns the reason if these options are refused: a certificate without its key, or a panel that
+// others could reach without encryption or without users. Returns "" if the options are accepted.
 std::string object_to(const ServeOptions& options);
 
 }  // namespace satrelay::panel

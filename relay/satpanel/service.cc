@@ -13,8 +13,8 @@
 namespace satrelay::panel {
 namespace {
 
-// These headers make browsers load nothing from other servers, run no inline scripts, and show no
-// page of the panel in a frame.
+// With these headers, browsers load nothing from other servers, run no inline scripts, and do not
+// show a page of the panel within a frame.
 constexpr std::pair<const char*, const char*> kHeaders[] = {
     {"Content-Security-Policy",
      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
@@ -29,8 +29,8 @@ bool are_equal(const std::string& a, const std::string& b) {
   return a.size() == b.size() && CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
 }
 
-// Returns the part of the path that stands for "{...}" at the end of `pattern`; "" if the pattern
-// has no such end. nullopt if the path does not match.
+// Returns the part of the path at the place of "{...}" at the end of `pattern`. Returns "" if the
+// pattern has no such end, and nullopt if the path does not match.
 std::optional<std::string> match(std::string_view pattern, const std::string& path) {
   const std::size_t brace = pattern.find('{');
   if (brace == std::string_view::npos) {
@@ -140,8 +140,8 @@ std::optional<Response> Service::refuse(const Endpoint& endpoint, const Call& ca
   if (*call.role < *endpoint.role) {
     return refuse_role(*endpoint.role, call);
   }
-  // A browser sends the cookie even with requests of foreign pages, but only the panel's own pages
-  // know this token.
+  // A browser sends the cookie even with requests from pages of other sites, but only the panel's
+  // own pages know this token.
   if (changes && !call.session_token.empty() &&
       !are_equal(call.request.header("x-csrf-token"), call.csrf)) {
     return problem(403, "The header X-CSRF-Token is missing or wrong. Reload the page.");

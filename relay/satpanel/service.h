@@ -1,4 +1,4 @@
-// The panel's answers to requests: the roles that may ask, and the table of endpoints.
+// Answers the panel's requests. Has the table of endpoints, with the role that each endpoint needs.
 #pragma once
 
 #include <atomic>
@@ -22,8 +22,8 @@
 
 namespace satrelay::panel {
 
-// Returns the name of the session's cookie. The name contains the port to which the browser sent
-// the request: cookies are valid for all ports of a host, and a host may have several panels, or
+// Returns the name of the session cookie. The name contains the port to which the browser sent the
+// request. Cookies are valid for all ports of a host, and a host may have several panels, or
 // several ssh tunnels to panels.
 std::string cookie_name(const Request& request);
 
@@ -32,11 +32,11 @@ Response json(const Json& body);
 struct ServiceOptions {
   std::string version;
   bool is_tls = false;
-  // The names by which clients may call the panel; empty: any name. The check stops DNS rebinding,
-  // by which a foreign page makes its own name resolve to this machine, and so could read the
-  // panel's answers.
+  // The names by which clients may address the panel. If this is empty, any name is allowed. The
+  // check prevents DNS rebinding, in which a page from another site resolves its own name to this
+  // machine, and could then read the panel's answers.
   std::vector<std::string> hosts;
-  // Returns counters for the metrics, as Webhooks::counters() does. The function may be empty.
+  // Returns the counters for the metrics, as Webhooks::counters() does. May be an empty function.
   std::function<Json()> webhooks = {};
 };
 
@@ -53,18 +53,18 @@ class Service {
 
   // May be called in any thread.
   Response answer(const Request& request);
-  // Makes long requests end soon: the program is about to end.
+  // Ends long requests soon. Call this before the program exits.
   void stop() { is_stopping_ = true; }
 
   // A request and its sender.
   struct Call {
     const Request& request;
-    std::string user = {};           // "": no user has logged in
-    std::optional<Role> role = {};   // nullopt: the sender must log in first
-    std::string csrf = {};           // CSRF token of the session; "": none
-    std::string session_token = {};  // "": no session
-    std::string token = {};          // token of a program; "": none
-    std::string argument = {};       // the part of the path that "{id}" stands for
+    std::string user = {};           // "" if no user has logged in
+    std::optional<Role> role = {};   // nullopt if the sender must log in first
+    std::string csrf = {};           // CSRF token of the session, or ""
+    std::string session_token = {};  // "" if there is no session
+    std::string token = {};          // a program's token, or ""
+    std::string argument = {};       // the part of the path at the place of "{...}"
   };
 
   struct Parameter {
@@ -73,12 +73,12 @@ class Service {
   };
   struct Endpoint {
     const char* method;
-    const char* path;          // "{...}" at the end stands for one part of a path
-    std::optional<Role> role;  // nullopt: needs no login
+    const char* path;          // "{...}" at the end matches one part of a path
+    std::optional<Role> role;  // nullopt if the endpoint needs no login
     const char* help;
     std::span<const Parameter> parameters;
     Response (Service::*handle)(const Call& call);
-    AnswerSchema answer = {};  // the form of the answer, for the API's description
+    AnswerSchema answer = {};  // for the description of the API
   };
   static std::span<const Endpoint> endpoints();
 
@@ -119,13 +119,13 @@ class Service {
   Response metrics(const Call& call);
 
   Json describe_session(const Call& call) const;
-  // The value of the header Set-Cookie.
+  // Returns the value for the header Set-Cookie.
   std::string session_cookie(const Request& request, const std::string& token) const;
   bool is_still_in(const Session& session) const;
   // Throws ctl::StatsError if the gateway did not answer the latest reading.
   void expect_answer() const;
-  // Returns all flows, as they are now or were some seconds ago, or nullptr if the kept flows are
-  // too old and another request is fetching new ones. Throws ctl::StatsError.
+  // Returns all flows, either as they are now or as they were some seconds ago. Returns nullptr if
+  // the kept flows are too old and another request is fetching new ones. Throws ctl::StatsError.
   std::shared_ptr<const Json> all_flows();
 
   ServiceOptions options_;
@@ -142,9 +142,9 @@ class Service {
 
   std::mutex flows_mutex_;  // held while the flows are fetched
   std::mutex kept_flows_mutex_;
-  std::shared_ptr<const Json> flows_;  // guarded by kept_flows_mutex_, like the next two members
+  std::shared_ptr<const Json> flows_;  // kept_flows_mutex_ guards this member and the next two
   std::chrono::steady_clock::time_point flows_at_;
-  std::chrono::nanoseconds flows_are_kept_{};  // how long flows_ may be used, from flows_at_ on
+  std::chrono::nanoseconds flows_are_kept_{};  // how long flows_ may be used after flows_at_
 };
 
 }  // namespace satrelay::panel

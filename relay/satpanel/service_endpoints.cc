@@ -1,5 +1,5 @@
-// The table of endpoints of relay/satpanel/service.h, and the handlers for sessions, commands and
-// programs.
+// The table of endpoints declared in relay/satpanel/service.h, and the handlers for sessions, for
+// commands, and for programs that use the API.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -60,9 +60,9 @@ constexpr Parameter kEvents[] = {
 };
 constexpr Parameter kStream[] = {{"from", "A position; left out: new events only"}};
 
-// Parses a body, which must be a JSON object. Throws BadRequest. The default type limits the work
-// that a client's body can cause: an ordered object would compare each new key with all earlier
-// keys.
+// Parses a body, which must be a JSON object. Throws BadRequest. With the default type, a client
+// cannot cause much work by a body with many keys. In an ordered object, each new key is compared
+// with all earlier keys.
 template <typename Object = nlohmann::json>
 Object object_from(const Request& request) {
   Object body = Object::parse(request.body, nullptr, false);
@@ -275,7 +275,8 @@ Response Service::command(const Call& call) {
   if (*call.role < role_for(*spec)) return refuse_role(role_for(*spec), call);
   const Json body = call.request.body.empty() ? Json::object() : object_from<Json>(call.request);
   const auto given = body.find("arguments");
-  // Pass the arguments by reference: a copy would recurse as deeply as the client has nested them.
+  // Pass the arguments by reference: to copy them would recurse as deeply as the client has nested
+  // them.
   const Json none = Json::object();
   const std::string line = line_of(*spec, given == body.end() ? none : *given);
   std::string answer;
@@ -306,7 +307,7 @@ Response Service::command(const Call& call) {
   if (answer != "ok") {
     return problem(409, answer.starts_with(kError) ? answer.substr(kError.size()) : answer);
   }
-  // If the client asks for the state next, it must see the effect of this command.
+  // The client may ask for the state next, and must then see the effect of this command.
   observer_.catch_up();
   return json({{"answer", answer}});
 }
@@ -397,7 +398,7 @@ Response Service::openapi(const Call& /*call*/) {
       paths[path][method] = std::move(operation);
       continue;
     }
-    // Each command has a path of its own, with the schema of its body.
+    // Each command has a separate path, with the schema of its body.
     for (const ops::ControlCommandSpec& spec : ops::kControlCommands) {
       if (find_command(spec.name) == nullptr) continue;
       Json one{

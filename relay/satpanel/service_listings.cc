@@ -1,4 +1,4 @@
-// Handlers of relay/satpanel/service.h that show what the gateway reports.
+// The handlers declared in relay/satpanel/service.h that show what the gateway reports.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -44,8 +44,7 @@ ListQuery list_query(const Request& request) {
                           request.parameter("sort"), request.parameter("filter"));
 }
 
-// Returns `part`, which is a part of the latest readings. Throws ctl::StatsError if the readings
-// lack it.
+// Returns `part`, a member of the latest readings. Throws ctl::StatsError if it is missing.
 const Json& seen(const metrics::Readings& readings, const Json& part) {
   if (part.is_null()) {
     throw ctl::StatsError(readings.error.empty() ? "satpanel has not asked the gateway yet"
@@ -78,7 +77,7 @@ Json values_of(const Json& by_name) {
   return all;
 }
 
-// Returns the rank of a severity, from 0 for the worst, or the number of severities if the word is
+// Returns the rank of a severity; 0 is the worst. Returns the number of severities if the word is
 // not a severity.
 std::size_t place_of(std::string_view severity) {
   return static_cast<std::size_t>(std::ranges::find(ops::kSeverityWords, severity) -
@@ -155,7 +154,7 @@ void Service::expect_answer() const {
   if (!readings->error.empty()) throw ctl::StatsError(readings->error);
 }
 
-// Requests that sort or search get a list that may be some seconds old, since there may be very
+// Returns a list that may be some seconds old, for requests that sort or search. There may be very
 // many flows, and the worker must describe each of them.
 std::shared_ptr<const Json> Service::all_flows() {
   const std::unique_lock fetching(flows_mutex_, std::try_to_lock);
@@ -348,7 +347,7 @@ Response Service::events(const Call& call) {
 
 Response Service::event_stream(const Call& call) {
   const std::uint64_t from = position_from(call.request);
-  // The stream of a session ends with the session, but does not count as use of the session.
+  // The stream ends when its session ends. An open stream does not count as use of the session.
   auto may_stay = [this, session = call.session_token, token = call.token] {
     if (!token.empty()) return users_.current()->check_token(token) != nullptr;
     if (session.empty()) return users_.is_open_to_all();

@@ -1,4 +1,4 @@
-// The time of day, as events and notices carry it.
+// The time of day, for events and notices.
 #pragma once
 
 #include <chrono>

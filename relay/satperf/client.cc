@@ -45,8 +45,8 @@ class Client {
   }
 
  private:
-  // Asks the server at `address`, and takes part in the run if the server accepts. Returns the
-  // reason of a failure, otherwise "".
+  // Asks the server at `address` for a run, and takes part in the run if the server accepts.
+  // Returns the reason of a failure, otherwise "".
   std::string try_server(const SocketAddress& address) {
     exit_ = Exit::kNoServer;
     if (address.family() == AF_INET6 && !address.is_v4() &&
@@ -89,8 +89,8 @@ class Client {
     socket_->connect(address);
   }
 
-  // Repeats the request until the server answers. Returns "" if the server accepts, which sets
-  // exit_ to kComplete, and also after a stop signal. Otherwise returns the reason.
+  // Repeats the request until the server answers. Returns "" and sets exit_ to kComplete if the
+  // server accepts. Returns "" after a stop signal as well. Otherwise returns the reason.
   std::string ask(const SocketAddress& address) {
     const std::uint64_t run = random_number() | 1U;  // never 0
     const auto request = write_request({.run = run, .plan = options_.plan});

@@ -11,8 +11,8 @@
 namespace satrelay::satperf {
 namespace {
 
-// Nanoseconds from the beginning of a run. The controller still searches until then, so an earlier
-// rate counts only if none is found later.
+// In nanoseconds from the beginning of a run. Until then the controller is still searching, so a
+// rate that it found earlier is used only if it finds none later.
 constexpr std::uint64_t kSettled = 5'000'000'000;
 
 }  // namespace

@@ -1,4 +1,5 @@
-// satperf client --find: finds the rates that a link carries up and down, one after the other.
+// satperf client --find: finds the rates that a link carries, first in one direction and then in
+// the other.
 #pragma once
 
 #include "relay/satperf/options.h"

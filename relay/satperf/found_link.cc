@@ -16,7 +16,7 @@ std::uint64_t carried_bytes(const Snapshot& sender, std::uint32_t overhead) {
   return sender.udp_bytes_out + sender.packets_out * (kIpAndUdp + overhead);
 }
 
-// Rounds down to three digits. A configured rate may be a little below the rate of the link, but
+// Rounds down to three digits: a configured rate may be slightly below the rate of the link, but
 // not above it.
 BitRate rounded(BitRate rate) {
   std::uint64_t unit = 1;

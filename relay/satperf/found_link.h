@@ -1,4 +1,5 @@
-// The rates that were found in both directions of a link, and their form in gateway.yaml.
+// The rates that were found in both directions of a link, and the section of gateway.yaml with
+// them.
 #pragma once
 
 #include <algorithm>
@@ -13,9 +14,9 @@
 
 namespace satrelay::satperf {
 
-// The rate at which a sender has sent, in bytes as the link counts them. It is measured from
-// `settled_ns` after the beginning of the run until `length` after it, when the sender has nothing
-// left to send.
+// Measures the rate at which a sender has sent, in bytes as the link counts them. The measurement
+// starts `settled_ns` after the beginning of the run. It ends at `length`, after which the sender
+// has nothing left to send.
 class CarriedRate {
  public:
   CarriedRate(std::uint64_t settled_ns, Duration length, std::uint32_t overhead)
@@ -24,7 +25,7 @@ class CarriedRate {
         overhead_(overhead) {}
 
   void look(const Snapshot& sender);
-  BitRate rate() const { return rate_; }  // zero: unknown
+  BitRate rate() const { return rate_; }  // zero means that it is not known
 
  private:
   std::uint64_t from_ns_, to_ns_;
@@ -33,7 +34,7 @@ class CarriedRate {
   BitRate rate_;
 };
 
-// The rates that the sender's controller has found in one direction while it sent.
+// The rates that the sender's controller found in one direction while it was sending.
 class FoundRate {
  public:
   void add(BitRate rate) {
@@ -42,17 +43,17 @@ class FoundRate {
     least_ = least_.is_zero() ? rate : std::min(least_, rate);
     most_ = std::max(most_, rate);
   }
-  // The rate that the link has carried in that time, in bytes as the link counts them. It is lower
-  // than the found rate if the machines at the ends were slower.
+  // Sets the rate that the link has carried in this time, in bytes as the link counts them. It is
+  // lower than the found rate if one of the two machines was slower than the link.
   void set_carried(BitRate rate) { carried_ = rate; }
-  // The carried rate, but at least 85% and at most 100% of the found rate. The found rate is a
-  // little too high if a machine sends or receives trains unpunctually. The carried rate may be too
-  // low, since the sender uses only a part of the rate that it finds.
+  // Returns the carried rate, but at least 85% and at most 100% of the found rate. The found rate
+  // is slightly too high if a machine does not send or receive trains of packets on time. The
+  // carried rate may be too low, since the sender uses only a part of the rate that it finds.
   BitRate rate() const { return std::min(last_, std::max(carried_, last_.scaled(85, 100))); }
   bool is_found() const { return !last_.is_zero(); }
   BitRate least() const { return least_; }
   BitRate most() const { return most_; }
-  // True if the rates differ by more than the error of measurement.
+  // True if the rates differ by more than the measurement error.
   bool varies() const { return most_ > least_.scaled(115, 100); }
 
  private:
@@ -67,7 +68,8 @@ struct FoundLink {
   std::uint64_t rtt_us = 0;
 };
 
-// The section for gateway.yaml at this end. The far gateway needs the two rates exchanged.
+// Returns the section for gateway.yaml at this end. At the far gateway, the two rates must be
+// swapped: this end's sending rate is the far gateway's receiving rate.
 std::string links_section(const FoundLink& link);
 // Describes the found rates and the section for gateway.yaml, as text or as one line of JSON.
 std::string describe(const FoundLink& link, Format format);

@@ -86,10 +86,11 @@ Memory::~Memory() { ::munmap(bytes_.data(), bytes_.size()); }
 void prepare_process() {
   struct sigaction action {};
   action.sa_handler = on_signal;
-  action.sa_flags = static_cast<int>(SA_RESETHAND);  // no SA_RESTART: a wait ends at once
+  // Without SA_RESTART, a signal ends a wait at once.
+  action.sa_flags = static_cast<int>(SA_RESETHAND);
   ::sigaction(SIGINT, &action, nullptr);
   ::sigaction(SIGTERM, &action, nullptr);
-  // Timers precise to 1 us, instead of the 50 us of the kernel's default.
+  // Make timers precise to 1 us. The kernel's default is 50 us.
   ::prctl(PR_SET_TIMERSLACK, 1'000, 0, 0, 0);
 }
 

@@ -1,4 +1,5 @@
-// Functions of the machine that a run needs beside its socket: clocks, memory, CPU, signals.
+// The functions of the machine that a run needs in addition to its socket: clocks, memory, CPU,
+// signals.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +19,7 @@ class BadOption : public std::runtime_error {
 };
 
 Instant monotonic_now();
-std::uint64_t wall_clock_nanoseconds();  // since 1970: larger at each start
+std::uint64_t wall_clock_nanoseconds();  // since 1970, so that the value is larger at each start
 std::uint64_t random_number();
 
 struct CpuTime {
@@ -30,7 +31,7 @@ CpuTime cpu_time();  // of this process
 void pin_to_cpu(unsigned cpu);  // throws BadOption
 ByteCount physical_memory();
 
-// Large, page-aligned memory. Pages that are never used cost nothing.
+// A large, page-aligned piece of memory. Pages that are never touched use no physical memory.
 class Memory {
  public:
   explicit Memory(ByteCount size);  // throws BadOption
@@ -43,8 +44,8 @@ class Memory {
   MutableBytes bytes_;
 };
 
-// Sets up the process: SIGINT and SIGTERM ask the program to stop, and a second signal ends it at
-// once. Also makes timers precise.
+// Sets up the process: the first SIGINT or SIGTERM asks the program to stop, and a second signal
+// ends it at once. Also makes timers precise.
 void prepare_process();
 std::optional<int> stop_signal();
 

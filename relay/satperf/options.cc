@@ -111,8 +111,8 @@ config::Controller controller(const std::string& text) {
 }
 
 using Text = const std::string&;
-// The defaults of --find: the highest rate that it tries, and its time for each direction. The
-// default of --buffer follows from this rate.
+// The defaults for --find: the highest rate that it tries, and the time that it takes for each
+// direction. The default for --buffer follows from this rate.
 constexpr BitRate kFindUpTo = BitRate::bits_per_second(1'000'000'000);
 constexpr Duration kFindTime = Duration::seconds(25);
 constexpr Duration kLongest = Duration::seconds(7 * 24 * 3600);

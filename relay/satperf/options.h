@@ -1,4 +1,4 @@
-// The command line. Values are written as in gateway.yaml: 50Mbit, 100MB, 10s.
+// The command line. Values have the same format as in gateway.yaml: 50Mbit, 100MB, 10s.
 #pragma once
 
 #include <iosfwd>
@@ -10,34 +10,35 @@
 
 namespace satrelay::satperf {
 
-// Exit statuses, also in --help.
+// The exit statuses, which --help also lists.
 enum class Exit : int {
   kComplete = 0,
-  kFailed = 1,  // the run began and did not complete, or payload was damaged
+  kFailed = 1,  // the run began but did not complete, or payload was damaged
   kBadOptions = 2,
-  kNoServer = 3,       // no run began: unreachable, refused, busy, another version
+  // No run began: the server was unreachable, refused, was busy, or has another version.
+  kNoServer = 3,
   kInterrupted = 130,  // Ctrl-C
   kTerminated = 143,   // SIGTERM
 };
 
 struct Options {
   End end = End::kClient;
-  Plan plan;           // for the client
-  std::string server;  // for the client: name or address of the server
-  std::string bind;    // empty: any address
+  Plan plan;           // only used by the client
+  std::string server;  // only used by the client: name or address of the server
+  std::string bind;    // local address; empty means any address
   std::uint16_t port = kDefaultPort;
-  ByteCount buffer;  // zero: computed from the rate
+  ByteCount buffer;  // zero means that it is computed from the rate
   Duration timeout = Duration::seconds(10);
   std::optional<unsigned> cpu;
   bool find = false;  // the client finds the rates of both directions
   bool once = false;  // the server ends after its first run
   Format format = Format::kText;
   LossReport losses = LossReport::kOff;
-  std::string output;  // a file that gets the report as well; empty: none
+  std::string output;  // file to which the report is also written; empty if there is none
 };
 
 struct ParsedOptions {
-  // If this is nullopt, the program must end with status `exit`. All messages are printed.
+  // If this is nullopt, the program must exit with status `exit`. All messages have been printed.
   std::optional<Options> options;
   Exit exit = Exit::kComplete;
 };

@@ -11,13 +11,13 @@ namespace satrelay::satperf {
 
 class Output {
  public:
-  // If `path` is empty, there is no file. Throws BadOption if the file cannot be written.
+  // If `path` is empty, writes no file. Throws BadOption if the file cannot be written.
   explicit Output(const std::string& path) {
     if (path.empty()) return;
     file_.open(path, std::ios::trunc);
     if (!file_) throw BadOption("--output: cannot write " + path);
   }
-  // Flushes each text, so that a reader sees each line at once.
+  // Flushes after each text, so that a reader sees each line at once.
   void write(const std::string& text) {
     std::cout << text << std::flush;
     if (file_.is_open()) file_ << text << std::flush;

@@ -13,7 +13,7 @@ constexpr std::uint64_t shift_of(std::uint32_t stream, std::uint64_t block) {
   return block * 0x9E3779B97F4A7C15U + stream * 0xD1B54A32D192ED03U;
 }
 
-// Copies bytes of the word, from byte `skip` on.
+// Copies the bytes of the word, beginning with byte `skip`.
 void copy_part(std::uint64_t word, std::size_t skip, MutableBytes out) {
   std::byte bytes[8];
   std::memcpy(bytes, &word, sizeof word);

@@ -1,7 +1,7 @@
-// The payload of a stream, as a function of the position. So the far end can notice a wrong, moved
-// or repeated byte without a copy. The payload is fast to make and to check. Each block is the same
-// table of random words, and a number that depends on the stream and the block is added to each
-// word.
+// The payload of a stream, as a function of the position. So the far end can detect a wrong, moved
+// or repeated byte without a copy of the payload. The payload is fast to compute and to check. Each
+// block consists of the same table of random words. To each word, a number is added that depends on
+// the stream and the block.
 #pragma once
 
 #include <cstddef>
@@ -17,9 +17,9 @@ class Pattern {
  public:
   Pattern();
 
-  // Fills `out` with the bytes of `stream` from `offset` on; must not cross the end of a block.
+  // Fills `out` with the bytes of `stream` from `offset` on. The range must be within one block.
   void fill(std::uint32_t stream, std::uint64_t offset, MutableBytes out) const;
-  // True if `bytes` equal the bytes of `stream` from `offset` on; must not cross the end of a
+  // True if `bytes` equal the bytes of `stream` from `offset` on. The range must be within one
   // block.
   bool matches(std::uint32_t stream, std::uint64_t offset, ConstBytes bytes) const;
 

@@ -1,4 +1,5 @@
-// The plan of a run, which both ends know: the client's options, sent to the server in its request.
+// The plan of a run, which both ends know. It consists of the client's options, which the client
+// sends to the server in its request.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +15,7 @@ inline constexpr std::uint16_t kDefaultPort = 7879;
 inline constexpr std::uint16_t kSmallestSegment = 576;
 inline constexpr std::uint16_t kSmallestSegmentV6 = 1280;  // RFC 8200 section 5
 inline constexpr std::uint32_t kMostStreams = 1000;
-// Payload is made and checked in blocks of this size.
+// Payload is generated and checked in blocks of this size.
 inline constexpr std::uint64_t kBlock = 64 * 1024;
 
 enum class Direction : std::uint8_t {
@@ -28,15 +29,15 @@ struct Plan {
   BitRate rate = BitRate::bits_per_second(10'000'000);  // the capacity from sender to receiver
   // The capacity from receiver to sender.
   BitRate return_rate = BitRate::bits_per_second(10'000'000);
-  config::Controller controller = config::Controller::kFixedRate;  // of the sender's rate
+  config::Controller controller = config::Controller::kFixedRate;  // controls the sender's rate
   stp::FeedbackMode feedback = stp::FeedbackMode::kAdaptive;
   BitRate feedback_budget = BitRate::bits_per_second(50'000);
-  std::uint32_t overhead = 38;   // bytes that the link counts beyond the IP packet
+  std::uint32_t overhead = 38;   // bytes that the link counts in addition to the IP packet
   std::uint16_t segment = 1500;  // largest IP packet
-  std::uint64_t bytes = 0;       // over all streams; 0: `duration` limits the run
-  Duration duration;             // zero: `bytes` limits the run
+  std::uint64_t bytes = 0;  // for all streams together; 0 means that only `duration` limits the run
+  Duration duration;        // zero means that only `bytes` limits the run
   std::uint32_t streams = 1;
-  std::uint32_t crc_interval = 1;  // check one of this many blocks; 0: none
+  std::uint32_t crc_interval = 1;  // one of this many blocks is checked; 0 means none
   Duration interval = Duration::seconds(1);
 
   End sender() const { return direction == Direction::kForward ? End::kClient : End::kServer; }

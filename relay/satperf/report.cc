@@ -20,10 +20,10 @@ std::string dump(const Json& json) {
 
 double seconds(std::uint64_t nanoseconds) { return static_cast<double>(nanoseconds) / 1e9; }
 
-// Unknown figures are negative.
+// A negative figure is not known.
 constexpr double kUnknown = -1;
 
-// The growth of a count within a span, per second.
+// Returns the growth of a counter within a span, per second.
 double per_second(const std::optional<Span>& span, std::uint64_t Snapshot::*member) {
   if (!span || span->to.time_ns <= span->from.time_ns) return kUnknown;
   return static_cast<double>(span->to.*member - span->from.*member) /
@@ -35,7 +35,7 @@ double bits_per_second(const std::optional<Span>& span, std::uint64_t Snapshot::
   return bytes < 0 ? kUnknown : bytes * 8;
 }
 
-// The share of the sender's packets that were declared lost.
+// Returns the share of the sender's packets that were declared lost.
 double loss(const std::optional<Span>& sender) {
   if (!sender) return kUnknown;
   const std::uint64_t sent = sender->to.packets_out - sender->from.packets_out;
@@ -44,15 +44,15 @@ double loss(const std::optional<Span>& sender) {
          static_cast<double>(sent);
 }
 
-// Share of one core, user and system together.
+// Returns the share of one core that was used, in user mode and in the kernel together.
 double cpu(const std::optional<Span>& span) {
   const double user = per_second(span, &Snapshot::cpu_user_us);
   const double system = per_second(span, &Snapshot::cpu_system_us);
   return user < 0 ? kUnknown : (user + system) / 1e6;
 }
 
-// The snapshot with the round-trip time to report. The sender's is preferred, since the sender
-// sends all the time.
+// Returns the snapshot with the round-trip time to report. Prefers the sender's snapshot, since the
+// sender sends all the time and thus measures more often.
 const Snapshot* rtt_source(const BothEnds& ends) {
   if (ends.sender) return &ends.sender->to;
   return ends.receiver ? &ends.receiver->to : nullptr;
@@ -122,7 +122,7 @@ std::string receiver_text(const Snapshot& s) {
   return text + "          " + cpu_text(s, s.delivered_bytes) + "\n";
 }
 
-// The counts that distinguish the causes of loss.
+// Returns the counts that help to tell the causes of loss apart.
 std::string losses_text(const char* name, const Snapshot& s) {
   struct Shown {
     const char* text;

@@ -1,6 +1,6 @@
-// Formats a run as text for people and as JSON lines for programs. The names of JSON fields have
-// the units (_bps bits a second, _bytes, _us, _ns, _ppm parts per million). Numbers are whole. null
-// means that a value is unknown at this end.
+// Formats a run as text for people, or as JSON lines for programs. The names of the JSON fields end
+// with their units (_bps for bits a second, _bytes, _us, _ns, _ppm for parts per million). Numbers
+// are integers. null means that this end does not know the value.
 #pragma once
 
 #include <optional>
@@ -14,11 +14,11 @@ namespace satrelay::satperf {
 enum class Format : std::uint8_t { kText, kJson };
 enum class LossReport : std::uint8_t { kOff, kOn };
 
-// The snapshots of one end at two times of its clock.
+// Two snapshots of one end, at two times of that end's clock.
 struct Span {
   Snapshot from, to;
 };
-// Both ends, as far as they are known here.
+// The spans of both ends, as far as this end knows them.
 struct BothEnds {
   std::optional<Span> sender;
   std::optional<Span> receiver;
@@ -29,13 +29,14 @@ class Report {
  public:
   Report(Format format, LossReport losses) : format_(format), losses_(losses) {}
 
-  // Each text ends with a newline, or is empty if the format has nothing for it.
+  // Each function returns a text that ends with a newline. The text is empty if the format has
+  // nothing to say.
   std::string start(const Plan& plan, End end, const std::string& peer) const;
   std::string interval(std::uint64_t time_ns, const BothEnds& ends) const;
-  // The spans start at the beginning of the run. `why`: the reason if the run did not complete.
+  // The spans begin with the run. If the run did not complete, `why` is the reason.
   std::string summary(const BothEnds& ends, Outcome outcome, const std::string& why) const;
-  // A notice about waiting, refusals and the like. The JSON format has notices, too, so that the
-  // file of --output is complete.
+  // Returns a notice, for example about waiting or a refusal. The JSON format has notices as well,
+  // so that the file of --output is complete.
   std::string notice(const std::string& text) const;
 
  private:
@@ -43,8 +44,8 @@ class Report {
   LossReport losses_;
 };
 
-// The rate of payload taken in order, from the first byte to the last, in bits a second. 0 if there
-// is no payload.
+// Returns the rate of in-order payload in bits a second, from the first byte to the last. Returns 0
+// if there was no payload.
 double goodput(const Snapshot& receiver);
 
 }  // namespace satrelay::satperf

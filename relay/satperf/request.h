@@ -1,12 +1,12 @@
-// The datagrams before the session: the client asks for a run, and the server accepts or refuses
-// with a reason. They begin with eight ASCII characters, with which no STP packet begins, so
-// requests and packets share the port.
+// The datagrams before a session: the client asks for a run, and the server accepts or refuses with
+// a reason. These datagrams begin with eight ASCII characters. No STP packet begins with these, so
+// requests and STP packets can use the same port.
 //
 //     request  "satperf?" version (8) run (64) plan
 //     answer   "satperf!" version (8) run (64) verdict (8)
 //
-// All integers are big-endian. The client repeats a request until it is answered. Two requests with
-// the same run number are for the same run.
+// All integers are big-endian. The client repeats a request until it gets an answer. Two requests
+// with the same run number belong to the same run.
 #pragma once
 
 #include <array>
@@ -22,10 +22,10 @@ inline constexpr std::uint8_t kRequestVersion = 3;
 
 enum class Verdict : std::uint8_t {
   kAccepted = 0,
-  kBusy = 1,        // the server has another client
-  kVersion = 2,     // the server knows another version of requests
-  kImpossible = 3,  // values out of range
-  kTooLarge = 4,    // the server's interface does not carry packets of that size
+  kBusy = 1,        // the server serves another client
+  kVersion = 2,     // the server expects another version of requests
+  kImpossible = 3,  // a value is out of range
+  kTooLarge = 4,    // the server's interface cannot carry packets of the requested size
 };
 inline constexpr std::uint8_t kLastVerdict = 4;
 
@@ -50,7 +50,7 @@ struct RequestParse {
     kGood,
   };
   Kind kind = Kind::kForeign;
-  Request request;  // kVersion and kImpossible: only `run`
+  Request request;  // for kVersion and kImpossible, only `run` is set
 };
 
 std::array<std::byte, kRequestSize> write_request(const Request& request);

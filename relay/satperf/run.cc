@@ -14,10 +14,10 @@ namespace satrelay::satperf {
 namespace {
 
 constexpr std::size_t kArenaBlock = 4096;
-// The pacer's burst, as in the gateway.
+// The pacer's burst, which is the same as in the gateway.
 constexpr Duration kBurst = Duration::milliseconds(4);
-// The context of a stream, which is also its metadata: 0 for the stream of records, 1 and up for
-// the streams of payload.
+// Each stream has a context, which is also its metadata. It is 0 for the stream of records, and 1,
+// 2, ... for the streams of payload.
 constexpr std::uint32_t kRecordsContext = 0;
 
 stp::Config session_config(const RunConfig& config, std::size_t memory) {
@@ -28,8 +28,8 @@ stp::Config session_config(const RunConfig& config, std::size_t memory) {
   stp.datagram.size = static_cast<std::uint16_t>(plan.segment - config.datagram_overhead);
   stp.datagram.overhead = config.datagram_overhead;
   stp.streams.max_streams = plan.streams + 1;
-  // The sender stores payload that it sends, the receiver payload that it receives. Records are
-  // small.
+  // The sender needs memory for payload that it sends, and the receiver for payload that it
+  // receives. Records need little memory.
   constexpr std::uint64_t kForRecords = 1 << 20;
   const std::uint64_t most = memory / 4 * 3;
   const bool sends = plan.sender() == config.end;
@@ -45,8 +45,7 @@ BitRate own_rate(const RunConfig& config) {
   return config.plan.sender() == config.end ? config.plan.rate : config.plan.return_rate;
 }
 
-// Uses the parameters that a gateway's link has by default. The receiver sends little, at a fixed
-// rate.
+// Uses the default parameters of a gateway's link. The receiver sends little, at a fixed rate.
 std::unique_ptr<control::RateController> make_controller(const RunConfig& config) {
   const BitRate capacity = own_rate(config);
   const config::RateControl defaults;
@@ -118,8 +117,8 @@ void Run::handle(const stp::Event& event, Instant now) {
       if (began_.is_never()) begin(now);
       return;
     case Kind::kPeerSuspect:
-    case Kind::kCapacity:   // neither end announces a capacity
-    case Kind::kConfirmed:  // neither end confirms bytes
+    case Kind::kCapacity:   // no end announces a capacity
+    case Kind::kConfirmed:  // no end confirms bytes
       return;
     case Kind::kPeerRestarted:
       return end("the other end restarted");
@@ -166,8 +165,8 @@ void Run::begin(Instant now) {
   }
 }
 
-// The sending end begins to send payload. The other end has none, and ends its direction of the
-// stream at once.
+// At the sending end, begins to send payload. The other end has no payload to send, so it closes
+// its direction of the stream at once.
 void Run::start_sending(Flow& flow) {
   if (sends()) {
     session_.streams().set_ready(flow.stream, true);
@@ -238,7 +237,7 @@ void Run::read_payload(Flow& flow, std::uint32_t index, Instant now) {
   flow_over(flow);
 }
 
-// Compares bytes with the pattern. Counts a block when its last byte has arrived.
+// Compares the bytes with the pattern. Counts a block once its last byte has been compared.
 void Run::check(Flow& flow, std::uint32_t index, ConstBytes bytes) {
   const std::uint64_t block = flow.moved / kBlock;
   if (config_.plan.crc_interval == 0 || block % config_.plan.crc_interval != 0) return;
@@ -255,7 +254,7 @@ void Run::flow_over(Flow& flow) {
   ++flows_over_;
   if (!sends() && flow.moved % kBlock != 0 && config_.plan.crc_interval > 0 &&
       flow.moved / kBlock % config_.plan.crc_interval == 0) {
-    ++counts_.blocks_checked;  // the last block, which is not full
+    ++counts_.blocks_checked;  // the last block, if it is shorter than kBlock
     if (flow.block_damaged) ++counts_.blocks_damaged;
   }
   update_completion();
@@ -293,7 +292,8 @@ void Run::update_completion() {
 
 void Run::end(std::string why) {
   if (state_ == State::kEnded) return;
-  // If the server's run is complete, this is the regular end: the client closes when all is done.
+  // If the run is complete at the server, this is the regular end: the client closes the session
+  // once it has everything.
   if (state_ == State::kComplete && config_.end == End::kServer) why.clear();
   state_ = State::kEnded;
   why_ = std::move(why);
@@ -303,7 +303,7 @@ Snapshot Run::snapshot(Instant now) const {
   const stp::Counters c = session_.counters();
   Snapshot s = counts_;
   s.time_ns = since(began_, now);
-  // Records travel from the server to the client, and are not payload.
+  // Records go from the server to the client, and do not count as payload.
   const bool client = config_.end == End::kClient;
   s.stored_bytes = c.stream_bytes_in - (client ? record_bytes_ : 0);
   if (sends()) {

@@ -1,8 +1,8 @@
-// One run at one end: an STP session and the payload that it carries. The run is pure, as the
-// session is: the host passes datagrams and the time in, and takes datagrams out.
+// One run at one end: an STP session and its payload. Like the session, the run uses no socket and
+// no clock. The host passes datagrams and the time to the run, and takes datagrams from it.
 //
-// The client opens stream 0. On it the server sends a record of its snapshot at each interval, and
-// a last record when all payload has arrived. The payload has streams of its own, which the client
+// The client opens stream 0. The server uses it to send a record of its snapshot at each interval,
+// and a last record when all payload has arrived. Payload uses other streams, which the client
 // opens even if the server sends.
 #pragma once
 
@@ -35,11 +35,11 @@ class Run final : private stp::StreamSource {
   enum class State : std::uint8_t {
     kConnecting,
     kRunning,
-    kComplete,  // all payload has arrived, and at the client also the server's last record
-    kEnded,     // the other end stopped, or cannot go on: see why()
+    kComplete,  // all payload has arrived, and at the client the server's last record as well
+    kEnded,     // the other end has stopped or cannot continue: see why()
   };
 
-  // Stored bytes are kept in `memory`, which must outlive the run.
+  // `memory` holds the stored bytes, and must outlive the run.
   Run(const RunConfig& config, MutableBytes memory, Instant now);
 
   void handle_packet(ConstBytes datagram, Instant now) { session_.handle_packet(datagram, now); }
@@ -50,7 +50,7 @@ class Run final : private stp::StreamSource {
   void close(Instant now) { session_.close(now); }
 
   std::size_t poll_packet(MutableBytes out, Instant now) { return session_.poll_packet(out, now); }
-  // The traffic class of the packet that was just polled, for the IP header (TP-S section 3): the
+  // The traffic class for the IP header of the packet that was just polled (TP-S section 3): the
   // DSCP and two zero bits.
   std::uint8_t traffic_class() const {
     return static_cast<std::uint8_t>(control::dscp_of(session_.last_priority()) << 2);
@@ -61,18 +61,19 @@ class Run final : private stp::StreamSource {
   const std::string& why() const { return why_; }
   std::size_t datagram_size() const { return datagram_size_; }
   Instant began() const { return began_; }            // never() while connecting
-  Instant last_heard() const { return last_heard_; }  // last valid packet of the other end
-  // The present snapshot, without the fields that only the host knows: CPU and send errors.
+  Instant last_heard() const { return last_heard_; }  // arrival time of the last valid packet
+  // Returns the present snapshot, without the fields that only the host knows (CPU time and send
+  // errors).
   Snapshot snapshot(Instant now) const;
-  // The latest snapshot from the server; nullopt before the first.
+  // The latest snapshot from the server, or nullopt before the first.
   const std::optional<Snapshot>& remote() const { return remote_; }
 
  private:
   struct Flow {
     stp::StreamId stream{};
     bool over = false;
-    std::uint64_t limit = 0;  // bytes; the highest value if only the time limits the flow
-    std::uint64_t moved = 0;  // bytes written or read
+    std::uint64_t limit = 0;  // in bytes; the maximum value if only the time limits the flow
+    std::uint64_t moved = 0;  // number of bytes that were written or read
     bool block_damaged = false;
   };
 
@@ -105,11 +106,11 @@ class Run final : private stp::StreamSource {
   Instant last_heard_;
   std::uint64_t packets_heard_ = 0;
   std::optional<stp::StreamId> records_;
-  std::uint64_t record_bytes_ = 0;  // bytes of records, written or read
+  std::uint64_t record_bytes_ = 0;  // number of bytes of records that were written or read
   std::vector<Flow> flows_;
   std::uint32_t flows_over_ = 0;
   std::optional<Snapshot> remote_;
-  Snapshot counts_;  // has only the fields that this class counts itself
+  Snapshot counts_;  // only the fields that this class itself counts are set
 };
 
 }  // namespace satrelay::satperf

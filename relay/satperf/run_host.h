@@ -1,4 +1,4 @@
-// Drives one run between a socket and the clock, and reports it.
+// Connects one run to a socket and the clock, and reports the run.
 #pragma once
 
 #include <optional>
@@ -17,19 +17,20 @@ class RunHost {
  public:
   enum class Sockets : std::uint8_t { kConnected, kShared };
 
-  // `socket`, `report` and `output` must outlive the host. If `buffer` is zero, its size is
+  // `socket`, `report` and `output` must outlive the host. If `buffer` is zero, the size is
   // computed from the rate.
   RunHost(const RunConfig& config, ByteCount buffer, UdpSocket& socket, Sockets sockets,
           const SocketAddress& peer, const Report& report, Output& output, Instant now);
 
   void handle_datagram(ConstBytes datagram, Instant now) { run_.handle_packet(datagram, now); }
-  // Call this after datagrams, and when next_timeout() is due. Handles events, reports and packets.
+  // Handles events, writes reports and sends packets. Call this after datagrams, and when
+  // next_timeout() is due.
   void turn(Instant now);
   Instant next_timeout() const;
   bool waits_for_room() const { return blocked_; }
   void note_errors(const UdpSocket::Errors& errors) { not_sent_ += errors.not_sent; }
 
-  // Closes the session with the peer, and prints the summary. Returns true if all payload has
+  // Closes the session with the peer, and writes the summary. Returns true if all payload has
   // arrived undamaged.
   bool finish(Outcome outcome, std::string why, Instant now);
 
@@ -54,14 +55,15 @@ class RunHost {
   Run run_;
   SendBatch batch_;
   bool blocked_ = false;
-  bool more_ = false;  // the batch was full: there is more to send
+  bool more_ = false;  // the batch was full, so there is more to send
   bool last_record_sent_ = false;
-  Instant next_turn_;  // earliest time of the next turn, so that packets leave together
+  // The earliest time of the next turn; the wait lets several packets leave together.
+  Instant next_turn_;
   Instant next_tick_ = Instant::never();
   CpuTime cpu_at_start_;
   std::uint64_t not_sent_ = 0;
-  Snapshot reported_;        // snapshot in the last interval's report
-  Snapshot other_reported_;  // the same for the other end
+  Snapshot reported_;        // this end's snapshot in the last interval report
+  Snapshot other_reported_;  // the other end's snapshot in the last interval report
 };
 
 }  // namespace satrelay::satperf

@@ -7,7 +7,8 @@ namespace satrelay::satperf {
 void SendBatch::add(std::size_t size, Grouping grouping, std::uint8_t traffic_class) {
   if (grouping == Grouping::kOn && !empty()) {
     Group& last = groups_.back();
-    const bool open = last.bytes == last.segment * last.count;  // its last datagram is not shorter
+    // Only the last datagram of a group may be shorter.
+    const bool open = last.bytes == last.segment * last.count;
     if (open && traffic_class == last.traffic_class && size <= last.segment &&
         last.count < kMostSegments && last.bytes + size <= kMostBytes) {
       last.bytes += size;

@@ -1,5 +1,5 @@
-// Datagrams for the kernel. Consecutive datagrams of one size and traffic class form a group, which
-// the kernel takes as a whole (UDP_SEGMENT) if it can.
+// Datagrams to pass to the kernel. Consecutive datagrams with the same size and traffic class form
+// a group, which the kernel can take as a whole (UDP_SEGMENT).
 #pragma once
 
 #include <cstddef>
@@ -13,13 +13,14 @@ namespace satrelay::satperf {
 
 class SendBatch {
  public:
-  // Consecutive datagrams of `segment` bytes each, except that the last one may be shorter.
+  // A group of consecutive datagrams. Each has `segment` bytes, except that the last may be
+  // shorter.
   struct Group {
     std::size_t offset = 0;
     std::size_t bytes = 0;
     std::size_t segment = 0;
     std::size_t count = 0;
-    std::uint8_t traffic_class = 0;  // of the IP header
+    std::uint8_t traffic_class = 0;  // for the IP header
   };
   enum class Grouping : std::uint8_t { kOn, kOff };
 
@@ -29,7 +30,7 @@ class SendBatch {
 
   explicit SendBatch(std::size_t capacity) : bytes_(capacity) {}
 
-  // Room for one more datagram of up to `size` bytes; empty when the batch is full.
+  // Returns memory for one more datagram of up to `size` bytes. Empty if the batch is full.
   MutableBytes room(std::size_t size) {
     if (bytes_.size() - used_ < size) return {};
     return MutableBytes(bytes_).subspan(used_, size);
@@ -42,10 +43,10 @@ class SendBatch {
   ConstBytes bytes(const Group& group) const {
     return ConstBytes(bytes_).subspan(group.offset, group.bytes);
   }
-  // Removes the first `count` groups. If none is left, the memory of the batch is used from its
-  // beginning again.
+  // Removes the first `count` groups. If no group is left, the memory of the batch is reused from
+  // its beginning.
   void remove(std::size_t count);
-  // Makes each datagram a group of its own.
+  // Puts each datagram into a separate group.
   void split();
 
  private:

@@ -15,7 +15,7 @@ namespace satrelay::satperf {
 namespace {
 
 constexpr Duration kLongestPause = Duration::milliseconds(200);  // between two checks for signals
-// After this silence of the client, another client may take its place.
+// If the client has been silent for this long, the server may serve another client instead.
 constexpr Duration kMakeRoomAfter = Duration::seconds(3);
 constexpr std::byte kFirstOfRequest{'s'};
 
@@ -43,7 +43,7 @@ class Server {
       if (host_) host_->note_errors(errors);
       if (const auto signal = stop_signal()) {
         if (host_) {
-          // All payload may have arrived, while the client's CLOSE is still on its way.
+          // All payload may have arrived while the client's CLOSE is still in flight.
           const bool complete = host_->run().state() == Run::State::kComplete;
           finish(complete ? Outcome::kComplete : Outcome::kInterrupted, "", now);
         }
@@ -81,12 +81,12 @@ class Server {
         break;
     }
     if (run == run_) {
-      // The request repeats an earlier request. If the run is over, a late copy must not begin it
-      // again.
+      // A repetition of an earlier request. If the run is over, the repeated request must not start
+      // it again.
       if (known) answer(run, Verdict::kAccepted, from);
       return;
     }
-    // A client ends when it is refused, so a late copy of its request must not begin a run.
+    // A refused client exits, so a late copy of its request must not start a run.
     if (std::ranges::find(refused_, run) != refused_.end()) {
       return answer(run, Verdict::kBusy, from);
     }
@@ -143,8 +143,9 @@ class Server {
   Report report_;
   Output& output_;
   UdpSocket socket_;
-  std::uint64_t run_ = 0;                    // number of the last run that began
-  std::array<std::uint64_t, 64> refused_{};  // numbers of the last runs refused as busy
+  std::uint64_t run_ = 0;  // number of the run that was started last
+  // Numbers of the last runs that were refused because the server was busy.
+  std::array<std::uint64_t, 64> refused_{};
   std::size_t next_refused_ = 0;
   std::unique_ptr<RunHost> host_;
   std::optional<Exit> last_exit_;

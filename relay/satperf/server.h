@@ -1,5 +1,5 @@
-// satperf server: waits for clients and serves one at a time, so that runs do not disturb each
-// other. A second client gets the answer that the server is busy.
+// satperf server: waits for clients, and serves one at a time, so that runs do not disturb each
+// other. While a run is active, another client is told that the server is busy.
 #pragma once
 
 #include "relay/satperf/options.h"

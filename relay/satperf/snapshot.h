@@ -1,5 +1,5 @@
-// The state of one end of a run at a moment: counts since the run began. It is also the record that
-// the server sends to the client, as big-endian 64-bit integers in the order of Snapshot::kFields.
+// The state of one end of a run at one time: counts since the run began. The server also sends it
+// to the client as a record: big-endian 64-bit integers in the order of Snapshot::kFields.
 #pragma once
 
 #include <array>

@@ -17,10 +17,10 @@
 namespace satrelay::satperf {
 namespace {
 
-// The size of the receive buffer, as time at the receive rate. On a busy machine the process may
-// wait this long until it runs.
+// The size of the receive buffer, as a time at the receive rate. On a busy machine the process may
+// have to wait this long before it runs.
 constexpr Duration kReceiveTime = Duration::milliseconds(100);
-// The size of the send buffer, as time at the send rate: more than the pacer's burst.
+// The size of the send buffer, as a time at the send rate. It is longer than the pacer's burst.
 constexpr Duration kSendTime = Duration::milliseconds(20);
 constexpr std::uint64_t kSmallestKernelBuffer = 512 * 1024;
 
@@ -29,7 +29,7 @@ bool set_option(int descriptor, int level, int option, const T& value) {
   return ::setsockopt(descriptor, level, option, &value, sizeof value) == 0;
 }
 
-// Appends a control message; msg_control must have room for it.
+// Appends a control message. msg_control must have room for it.
 template <typename T>
 void add_control(msghdr& header, int level, int type, const T& value) {
   auto* const control =
@@ -106,7 +106,8 @@ std::vector<SocketAddress> resolve(const std::string& host, std::uint16_t port) 
     addresses.emplace_back(entry->ai_addr, entry->ai_addrlen);
   }
   ::freeaddrinfo(list);
-  // For any address of this machine, put IPv6 first, since an IPv6 socket also receives IPv4.
+  // The list has addresses of this machine. Put IPv6 first, since an IPv6 socket also receives
+  // IPv4.
   if (host.empty()) {
     std::stable_partition(addresses.begin(), addresses.end(),
                           [](const SocketAddress& a) { return a.family() == AF_INET6; });
@@ -156,7 +157,7 @@ UdpSocket::UdpSocket(const SocketAddress& bind_to) : slots_(std::make_unique<Slo
     throw BadOption("cannot listen or send at " + bind_to.to_string() + ": " +
                     std::strerror(error) + "; see --bind and --port");
   }
-  // Send datagrams unfragmented or not at all, and ignore the path MTU that the kernel assumes.
+  // Send datagrams unfragmented or not at all, and ignore the kernel's estimate of the path MTU.
   set_option(descriptor_, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_PROBE);
   if (bind_to.family() == AF_INET6) {
     set_option(descriptor_, IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_PROBE);
@@ -187,7 +188,7 @@ std::vector<std::string> UdpSocket::size_buffers(BitRate send_rate, BitRate rece
     int got = 0;
     socklen_t size = sizeof got;
     ::getsockopt(descriptor_, SOL_SOCKET, option, &got, &size);
-    got /= 2;  // the kernel doubles the size for its own bookkeeping
+    got /= 2;  // the kernel reports twice the size, since it adds room for its bookkeeping
     if (got >= wanted) return;
     warnings.push_back("the kernel gives the socket " + std::to_string(got) + " bytes of " +
                        std::to_string(wanted) + "; raise it with sysctl -w " + limit + "=" +
@@ -248,12 +249,14 @@ UdpSocket::Sent UdpSocket::send(SendBatch& batch, const SocketAddress* peer) {
     }
     const int error = errno;
     if (error == EAGAIN || error == EINTR) return Sent::kBlocked;
-    if (error == ECONNREFUSED) {  // about an earlier datagram; this one was not sent
+    // The error is about an earlier datagram, and this datagram was not sent.
+    if (error == ECONNREFUSED) {
       note_error(error);
       continue;
     }
     if (groups.front().count > 1 && (error == EIO || error == EINVAL)) {
-      // The device does not compute checksums, so the kernel does not segment for it.
+      // The device cannot compute checksums, and then the kernel does not split groups into
+      // datagrams.
       grouping_ = SendBatch::Grouping::kOff;
       batch.split();
       continue;

@@ -1,5 +1,6 @@
-// A UDP socket that sends and receives many datagrams in a call, in larger pieces if the kernel can
-// (UDP_SEGMENT, UDP_GRO). It does not block. The constructor throws Unreachable or BadOption.
+// A non-blocking UDP socket that sends and receives many datagrams in one call. If the kernel can
+// do it, datagrams are passed in larger pieces (UDP_SEGMENT, UDP_GRO). The constructor throws
+// Unreachable or BadOption.
 #pragma once
 
 #include <sys/socket.h>
@@ -18,13 +19,13 @@
 
 namespace satrelay::satperf {
 
-// Thrown if a name or an address cannot be reached.
+// Thrown if a name cannot be resolved, or an address cannot be reached.
 class Unreachable : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-// An address with its port.
+// An IP address with a port.
 class SocketAddress {
  public:
   SocketAddress() = default;
@@ -33,7 +34,7 @@ class SocketAddress {
   const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&storage_); }
   socklen_t size() const { return size_; }
   int family() const { return storage_.ss_family; }
-  // True for IPv4, also if an IPv6 socket shows it as ::ffff:192.0.2.1.
+  // True for IPv4, including addresses that an IPv6 socket shows as ::ffff:192.0.2.1.
   bool is_v4() const;
   std::uint16_t ip_and_udp_headers() const { return is_v4() ? 20 + 8 : 40 + 8; }
   std::string to_string() const;  // "192.0.2.1:7879", "[2001:db8::1]:7879"
@@ -44,18 +45,19 @@ class SocketAddress {
   socklen_t size_ = 0;
 };
 
-// All addresses of a name or a literal, in the order to try them. An empty `host` stands for any
-// address of this machine. Throws Unreachable with the resolver's message.
+// Returns all addresses of a name or a literal, in the order in which to try them. An empty `host`
+// means any address of this machine. Throws Unreachable with the resolver's message.
 std::vector<SocketAddress> resolve(const std::string& host, std::uint16_t port);
 
-// The largest IP packet that can be sent towards `peer`, as far as this machine knows. 0: unknown.
+// Returns the size of the largest IP packet that can be sent to `peer`, as far as this machine
+// knows, or 0 if it does not know.
 std::size_t interface_mtu(const SocketAddress& peer);
 
 class UdpSocket {
  public:
   struct Errors {
-    bool refused = false;  // ICMP has reported that the port is closed
-    int last = 0;          // errno of the last datagram that the kernel did not take
+    bool refused = false;  // an ICMP message reported that the port is closed
+    int last = 0;          // errno of the last datagram that the kernel did not accept
     std::uint64_t not_sent = 0;
   };
   enum class Sent : std::uint8_t { kAll, kBlocked };
@@ -68,17 +70,17 @@ class UdpSocket {
   // Connects the socket to `peer`. Errors::refused is set only for a connected socket. Throws
   // Unreachable.
   void connect(const SocketAddress& peer);
-  // Requests kernel buffers that hold the traffic of these rates while this process waits for its
-  // turn. Returns warnings if the kernel's limit is lower.
+  // Requests kernel buffers that can hold the traffic at these rates while this process waits for
+  // the CPU. Returns warnings if the kernel allows less.
   std::vector<std::string> size_buffers(BitRate send_rate, BitRate receive_rate);
 
-  // Sends the batch to `peer`, or, if that is nullptr, to the connected peer.
+  // Sends the batch to `peer`, or to the connected peer if `peer` is nullptr.
   Sent send(SendBatch& batch, const SocketAddress* peer);
   void send_one(ConstBytes datagram, const SocketAddress* peer);
   SendBatch::Grouping grouping() const { return grouping_; }
 
-  // Makes one system call, and calls `handler(datagram, from)` for each datagram. Returns true if
-  // there may be more.
+  // Makes one system call, and calls `handler(datagram, from)` for each received datagram. Returns
+  // true if more datagrams may be waiting.
   template <typename Handler>
   bool receive(Handler&& handler) {
     const std::size_t messages = receive_messages();
@@ -91,11 +93,11 @@ class UdpSocket {
     }
     return messages == kMessages;
   }
-  // Waits until a datagram arrives, the time is `until`, or a signal arrives. If `writable` is
-  // true, the wait also ends when there is room to send.
+  // Waits until a datagram arrives, the time `until` is reached, or a signal arrives. If
+  // `writable`, the wait also ends when there is room to send.
   void wait(Instant now, Instant until, bool writable) const;
 
-  // The errors since the last call.
+  // Returns the errors since the previous call.
   Errors take_errors();
 
  private:
@@ -112,7 +114,7 @@ class UdpSocket {
   void note_error(int error);
 
   int descriptor_ = -1;
-  SocketAddress peer_;  // set if connected
+  SocketAddress peer_;  // set if the socket is connected
   SendBatch::Grouping grouping_ = SendBatch::Grouping::kOn;
   Errors errors_;
   std::unique_ptr<Slots> slots_;

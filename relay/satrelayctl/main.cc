@@ -55,7 +55,7 @@ int print(const std::string& text) {
   return std::cout ? 0 : 1;
 }
 
-// Returns the option for an argument: --timeout for "TIMEOUT".
+// Returns the option for an argument, such as --timeout for "TIMEOUT".
 std::string option_name(std::string name) {
   for (char& c : name) {
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
@@ -71,9 +71,9 @@ Marks terminal_marks() {
   return Marks::kAscii;
 }
 
-// The arguments of a command of the control socket, as they were typed.
+// The arguments of a command of the control socket, as the user typed them.
 struct ControlArguments {
-  std::vector<std::string> values;    // by position; "": left out
+  std::vector<std::string> values;    // by position; "" if an argument was left out
   std::vector<std::string> settings;  // KEY=VALUE
 };
 
@@ -121,7 +121,8 @@ class Program {
 
   CLI::App app_{"Shows the state of a satrelay gateway, and gives it commands.", "satrelayctl"};
   std::vector<std::pair<CLI::App*, Run>> commands_;
-  // A list, since the parser writes to the elements and their addresses must not change.
+  // A list, since the parser stores pointers to the elements, and so their addresses must not
+  // change.
   std::list<ControlArguments> control_arguments_;
   std::string socket_;
   std::string control_socket_;
@@ -131,8 +132,8 @@ class Program {
   bool all_ = false;
   bool open_metrics_ = false;
   bool wide_ = false;
-  std::string watch_;  // interval in seconds; "": show the view once
-  std::array<std::string, ops::kHistoryWords.size()> history_of_;  // names; by HistoryOf
+  std::string watch_;  // interval in seconds; "" means that the view is shown once
+  std::array<std::string, ops::kHistoryWords.size()> history_of_;  // indexed by HistoryOf
   std::string history_last_ = "60min";
   TopOptions top_;
   EventOptions events_;
@@ -171,7 +172,7 @@ Program::Program() {
   add_help();
 }
 
-// Makes the option accept only these words, which completion offers.
+// Makes the option accept only these words. Completion offers the same words.
 void Program::only_words(CLI::Option& option, std::vector<std::string> words) {
   option.check(CLI::IsMember(words));
   candidates_[&option].words = std::move(words);
@@ -199,7 +200,7 @@ void Program::add_view(const View& view) {
   if (view.subject != Subject::kOne) add_watch(*command);
 }
 
-// The number must follow '=', since after a blank it would be an argument of its own.
+// The interval must follow '=' directly: after a blank, it would be read as a separate argument.
 void Program::add_watch(CLI::App& command) {
   command.add_flag("--watch{2}", watch_, "Repeat every 2 s, or every SECONDS, until Ctrl-C")
       ->check(CLI::Range(0.2, 3600.0))
@@ -226,8 +227,8 @@ void Program::add_explain_options(CLI::App& command) {
       {"outbound", "inbound"});
 }
 
-// Adds a command of the control socket. Words from a fixed list are checked here, so that a mistake
-// is reported even if no gateway runs. The gateway checks all other values.
+// Adds a command of the control socket. Checks words from a fixed list here, so that a mistake is
+// reported even if no gateway runs. The gateway checks all other values.
 void Program::add_control(const ops::ControlCommandSpec& spec) {
   ControlArguments& arguments = control_arguments_.emplace_back();
   arguments.values.resize(spec.arguments.size());
@@ -349,8 +350,8 @@ void Program::add_tech_support() {
           [this] {
             support_.version = version_and_commit();
             support_.existing = replace_ ? Existing::kReplace : Existing::kKeep;
-            // If there are several gateways, the user must name one. If none answers, the archive
-            // says so.
+            // If there are several gateways, the user must name one. If there is a single gateway
+            // that does not answer, or none, the archive says so.
             if (socket_.empty() && find_stats_sockets(runtime_folders()).size() > 1) stats_socket();
             return tech_support(support_, [this] { return stats_socket(); });
           });
@@ -438,8 +439,8 @@ int Program::print_or_watch(const std::string& name,
                look);
 }
 
-// Replaces invalid UTF-8, since texts like host names come from the network. If --watch is given,
-// each reply is one line, which other programs can read.
+// Replaces invalid UTF-8, since texts such as host names come from the network. If --watch is
+// given, each reply is a single line, so that another program can read it.
 std::string Program::json_text(const Json& reply) const {
   return reply.dump(watch_.empty() ? 2 : -1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
@@ -487,8 +488,8 @@ std::string Program::look_at(const View& view, std::size_t width) const {
   return view.render(reply, width);
 }
 
-// If the gateway does not run, prints metrics that say so. This is not the user's mistake, so it
-// does not throw.
+// If the gateway does not run, prints metrics that say so instead of throwing: this is not a
+// mistake of the user.
 int Program::show_metrics() const {
   metrics::Readings readings;
   try {

@@ -39,16 +39,16 @@
 namespace satrelay::satrelayd {
 namespace {
 
-// Exit statuses; deploy/satrelay-supervise acts on them.
+// Exit statuses. deploy/satrelay-supervise reacts to them.
 constexpr int kBadConfiguration = 2;
 constexpr int kStartAgain = 3;
 constexpr int kAlreadyRunning = 4;
 
-// How long the program still runs after SIGTERM, so that CLOSE reaches the peers and RST reaches
+// How long the program continues after SIGTERM, so that CLOSE reaches the peers, and RST reaches
 // the hosts.
 constexpr Duration kClosing = Duration::milliseconds(100);
-// How long the program still runs at most. Many peers on a narrow link need more time than
-// kClosing, since a budget limits the CLOSEs.
+// The longest time for which the program continues after SIGTERM. A budget limits the rate of
+// CLOSEs, so many peers on a narrow link need more time than kClosing.
 constexpr Duration kLongestClosing = Duration::seconds(2);
 
 // The UTC time, in nanoseconds, at which dpdk::now() was 0.
@@ -57,14 +57,14 @@ std::uint64_t epoch_utc() {
 }
 
 // Logs how many records were lost while the program was closing, and how many flows have not ended.
-// Counters would be of no use, since no client reads them any more at that time.
+// Counters would be useless here, since no client can read them any more.
 void tell_of_unrecorded(std::uint64_t lost, std::size_t unfinished) {
   if (lost + unfinished == 0) return;
   ops::log_warning("records of flows: " + std::to_string(lost) + " found no room, and " +
                    std::to_string(unfinished) + " flows had not ended");
 }
 
-// The reason why a configuration does not suit this machine.
+// Returns the reason if a configuration does not suit this machine.
 std::optional<config::Contradiction> object(const config::Gateway& config) {
   if (auto objection = object_to_user(config)) return objection;
   return find_excess(config, memory_of(config), config::machine_memory());
@@ -76,15 +76,15 @@ struct Accesses {
   ops::SocketAccess control;
 };
 
-// A running gateway. Its members are constructed in this order and destroyed in the reverse order,
-// since later members use earlier ones.
+// A running gateway. Its members are constructed in this order, and destroyed in the reverse order,
+// since each member may use the members before it.
 class Program {
  public:
   Program(config::Gateway& config, const std::string& file, const Accesses& accesses);
 
   // Call this once the ports are open. Logs the capabilities that the program keeps.
   void give_up_rights(const std::optional<ops::RunUser>& user);
-  // Forwards frames until there is a stop signal, a drain is over, or a port needs a new start.
+  // Forwards frames until a stop signal arrives, a drain is over, or a port requires a restart.
   // Returns the exit status of the program.
   int run();
 
@@ -137,11 +137,11 @@ Program::Program(config::Gateway& config, const std::string& file, const Accesse
           .reload = Reload(file, config, [this] { dpdk::run_on(devices_.other_cpus); }),
           .tell = [this](ops::Event event) { reporting_.tell(std::move(event)); }} {
   open_stats_socket(accesses);
-  // The engines have them; a second owner would keep them in memory after a reload.
+  // The engines own the classes. A second owner would keep them in memory after a reload.
   config.classes.clear();
   sockets_.emplace(config, accesses.control, loop_, operations_, tap_, epoch_utc);
   for (config::Peer& peer : config.peers) {
-    peer.security.forget_keys();  // for the same reason as the classes
+    peer.security.forget_keys();  // for the same reason as the classes above
     if (peer.security.keys) continue;
     ops::log_warning("peer " + peer.name +
                      ": security: none; anyone on the satellite segment can read what the hosts "
@@ -170,7 +170,7 @@ dpdk::PollLoop::Round Program::round(Instant now) {
   Worker& first = workers_.first();
   first.note_round(loop_.last_round());
   first.answer_bell(loop_.last_rest());
-  // Serve the sockets first, so that this round already obeys a new command.
+  // Serve the sockets first, so that a new command takes effect in this round.
   sockets_->service(now);
   sharing_.tick(0, now);
   dpdk::PollLoop::Round round = first.round(now, loop_.last_rest());
@@ -223,7 +223,7 @@ int run(config::Gateway config, const std::string& file) {
                     .control = access_of(config.control_access)};
   if (user) accesses.stats.owner = accesses.control.owner = user->user;
   warn_of_user(config, user);
-  // Take the locks before any step that a running gateway would notice.
+  // Take the locks first: the next steps would disturb a gateway that runs already.
   const RunLocks locks(config);
   dpdk::StopSignal::install();
   dpdk::ReloadSignal::install();
@@ -267,8 +267,9 @@ int main_or_throw(int argc, char** argv) {
 }  // namespace satrelay::satrelayd
 
 int main(int argc, char** argv) {
-  // If very many flows end, glibc would collect their memory in its fast bins, and join all of it
-  // in one free() that takes 7 ms (docs/measurements.md, "The longest call").
+  // Disable glibc's fast bins. If very many flows end, the bins would collect the flows' memory,
+  // and a single free() would then join all of it, which takes 7 ms (docs/measurements.md, "The
+  // longest call").
   mallopt(M_MXFAST, 0);
   satrelay::ops::open_log("satrelayd", satrelay::config::LogLevel::kInfo);
   try {

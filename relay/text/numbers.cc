@@ -10,7 +10,8 @@
 namespace satrelay::text {
 namespace {
 
-// Chooses the largest unit in which the value is at least one: 999.7 becomes 1.00 of the next unit.
+// Chooses the largest unit for which the rounded value is at least one: 999.7 becomes 1.00 of the
+// next unit.
 std::string scaled(double value, double base, std::span<const std::string_view> units) {
   std::size_t unit = 0;
   while (value >= base - 0.5 && unit + 1 < units.size()) {

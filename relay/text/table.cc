@@ -17,7 +17,7 @@ std::string_view cell_of(const Row& row, std::size_t i) {
   return i < row.size() ? std::string_view(row[i]) : std::string_view();
 }
 
-// fmt pads by the visible width of a cell, not by its bytes.
+// fmt pads a cell to a visible width, not to a number of bytes.
 std::string cell_in(std::string_view cell, std::size_t width, Align align) {
   return align == Align::kRight ? fmt::format("{:>{}}", cell, width)
                                 : fmt::format("{:<{}}", cell, width);
@@ -51,8 +51,8 @@ std::size_t line_length(const std::vector<std::size_t>& widths) {
   return std::accumulate(widths.begin(), widths.end(), gaps);
 }
 
-// Folds the last cell of each row into lines of at most `width` characters. Each line is a row of
-// its own.
+// Folds the last cell of each row into lines of at most `width` characters. Each further line
+// becomes a separate row.
 std::vector<Row> with_last_folded(const std::vector<Row>& rows, std::size_t columns,
                                   std::size_t width) {
   std::vector<Row> folded;

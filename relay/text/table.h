@@ -10,8 +10,8 @@ namespace satrelay::text {
 
 enum class Align { kLeft, kRight };
 
-// How to treat a column that does not fit. It is left out, unless it is the last one and has
-// sentences, which can be folded.
+// The treatment of a column that does not fit. kLeaveOut leaves it out. kFold folds the text of the
+// last column, if it has sentences and enough width is left.
 enum class Overflow { kLeaveOut, kFold };
 
 struct Column {
@@ -21,8 +21,8 @@ struct Column {
 };
 using Row = std::vector<std::string>;
 
-// One line for the titles, and one for each row. Lines have no blanks at their ends. A short row is
-// filled with empty cells.
+// Returns a line for the titles, and a line for each row. Lines have no trailing blanks. A short
+// row is filled with empty cells.
 std::string format_table(const std::vector<Column>& columns, const std::vector<Row>& rows);
 
 inline constexpr std::size_t kAnyWidth = std::numeric_limits<std::size_t>::max();
@@ -35,15 +35,15 @@ struct FittedTable {
   // The length of a line with all columns, in characters.
   std::size_t needed = 0;
 };
-// The same for lines of at most `width` characters. The first column is always shown.
+// Does the same for lines of at most `width` characters. The first column is always included.
 FittedTable fit_table(const std::vector<Column>& columns, const std::vector<Row>& rows,
                       std::size_t width);
 
-// Two columns without titles. If the second one does not fit, it is folded. If fewer
-// than 24 characters are left for it, it is left out.
+// Formats two columns without titles. If the second column does not fit, it is folded. If fewer
+// than 24 characters are left for the second column, it is left out.
 std::string format_pairs(const std::vector<Row>& rows, std::size_t width = kAnyWidth);
 
-// Lines of at most `width` characters, broken between words where possible.
+// Splits the text into lines of at most `width` characters, between words where possible.
 std::vector<std::string> fold(const std::string& text, std::size_t width);
 
 }  // namespace satrelay::text

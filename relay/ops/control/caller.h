@@ -8,8 +8,8 @@ namespace satrelay::ops {
 
 struct Caller {
   std::uint32_t user = 0;  // the user's number on this machine, from the kernel
-  // "panel:NAME" if the panel gives the command for NAME, a user of the panel. The gateway cannot
-  // check this name, and trusts the panel. Empty if the user gives the command for itself.
+  // "panel:NAME" if the panel sends the command on behalf of its user NAME. The gateway cannot
+  // check the name, and trusts the panel. Empty if the caller acts for itself.
   std::string on_behalf_of = {};
 };
 

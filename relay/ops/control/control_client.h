@@ -1,4 +1,4 @@
-// The client's side of a control socket, and functions that client and server share.
+// The client side of a control socket, and functions that both client and server use.
 #pragma once
 
 #include <sys/un.h>
@@ -19,9 +19,9 @@ bool connect_control(int descriptor, const sockaddr_un& address);
 // Sends one line and returns the answer. Throws std::runtime_error.
 std::string send_control_command(const std::string& path, std::string_view line);
 
-// Call this after the gateway has answered the command `reload` with "ok". Waits for the reload and
-// returns its result: "ok\n" or "error: ...\n". Calls `go_on` before each query. Once `go_on`
-// returns false, stops waiting and returns "reading\n". Throws std::runtime_error.
+// Waits until a reload is complete, and returns its result: "ok\n" or "error: ...\n". Call this
+// after the gateway has answered the command `reload` with "ok". Before each query, calls `go_on`.
+// If `go_on` returns false, stops waiting and returns "reading\n". Throws std::runtime_error.
 std::string await_reload(const std::string& path, const std::function<bool()>& go_on);
 
 }  // namespace satrelay::ops

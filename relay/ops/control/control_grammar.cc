@@ -34,7 +34,7 @@ std::string lower(std::string_view name) {
   return text;
 }
 
-// Lists the texts of a range, such as "off, auto or on".
+// Joins the texts of a range into a list, such as "off, auto or on".
 template <typename Range, typename Text>
 std::string listed(const Range& range, const Text& text_of) {
   std::string text;
@@ -45,7 +45,7 @@ std::string listed(const Range& range, const Text& text_of) {
   return text;
 }
 
-// Returns the form of a value, such as "send|receive", "RATE|configured" or "1 to 255".
+// Returns the syntax of a value, such as "send|receive", "RATE|configured" or "1 to 255".
 std::string form_of(const ControlValueSpec& value, std::string_view placeholder) {
   std::string text;
   switch (value.type) {
@@ -136,8 +136,8 @@ std::string read(const ControlValueSpec& spec, std::string_view text, ControlVal
   return lower(spec.name) + ": write " + expected(spec);
 }
 
-// Parses the words from `first` on into `line` and `whole`. Returns an error message, or "" if they
-// are valid.
+// Parses the settings, from words[first] to the last word, into `line`. If the only word is
+// `value.instead`, notes this in `whole`. Returns an error message, or "" if the words are valid.
 std::string read_settings(const ControlCommandSpec& command, const ControlArgument& argument,
                           const Words& words, std::size_t first, ControlLine& line,
                           ControlValue& whole) {

@@ -1,5 +1,5 @@
 // The table of commands of a gateway's control socket. The gateway parses lines by this table, and
-// makes its help from the table. satrelayctl also makes its own commands from it.
+// writes its help text from it. satrelayctl derives its own commands from the same table.
 #pragma once
 
 #include <array>
@@ -33,12 +33,12 @@ enum class ValueType : std::uint8_t {
   kName,      // any word
   kChoice,    // one of `words`
   kNumber,    // 1 to `most`
-  kRate,      // 1kbit or more
-  kDuration,  // 1s to 24h
+  kRate,      // a rate of 1 kbit/s or more, such as 12Mbit
+  kDuration,  // a time of 1s to 24h
 };
 
-// Where satrelayctl finds the names that a value may have, to complete a word: in the entries of a
-// listing of the stats socket. The name is in `field`, or in `otherwise` if `field` is empty.
+// A listing of the stats socket whose entries have the possible names of a value. satrelayctl uses
+// it to complete a word. The name is in `field`, or in `otherwise` if `field` is empty.
 struct NamesIn {
   const char* listing = nullptr;
   const char* field = "name";
@@ -50,34 +50,37 @@ struct ControlValueSpec {
   ValueType type;
   const char* help;
   std::span<const std::string_view> words = {};
-  const char* instead = nullptr;  // a word that is allowed instead of the value
-  std::uint16_t most = 0;         // only for kNumber: the largest value
-  NamesIn names = {};             // only for kName
+  // A word that is allowed instead of the value, such as "configured".
+  const char* instead = nullptr;
+  std::uint16_t most = 0;  // only for kNumber: the largest value
+  NamesIn names = {};      // only for kName
 };
 
 enum class Presence : std::uint8_t {
   kRequired,
-  kOptional,  // only for the last argument, which may be left out; satrelayctl has an option for it
+  // The client may leave the argument out. Only for the last argument; satrelayctl makes it an
+  // option.
+  kOptional,
 };
 
 struct ControlArgument {
   ControlValueSpec value;
   Presence presence = Presence::kRequired;
-  // If this is not empty, the argument is the rest of the line: one or more KEY=VALUE, each key
-  // once, or the one word of `value.instead`.
+  // If this is not empty, the argument is the rest of the line. The rest is either one or more
+  // KEY=VALUE, with each key at most once, or only the word `value.instead`.
   std::span<const ControlValueSpec> settings = {};
 };
 
-// Whether a command only shows something, or changes something and makes an event. Every client
-// that may connect to the socket may give all commands.
+// Says whether a command only shows something, or changes something and causes an event. The right
+// does not restrict clients: each client that may connect may give all commands.
 enum class Right : std::uint8_t { kLook, kChange };
 
-// How long satrelayctl waits after the answer to a command.
+// How long satrelayctl waits after the gateway has answered a command.
 enum class ControlUse : std::uint8_t {
-  kAnswered,    // it does not wait: the command is complete
-  kUntilRead,   // until the gateway has read a file: see kReloadResult
+  kAnswered,    // no wait: the command is complete with the answer
+  kUntilRead,   // until the gateway has read its configuration: see kReloadResult
   kUntilOver,   // until the gateway has stopped
-  kSocketOnly,  // for clients of the socket; satrelayctl does not have it
+  kSocketOnly,  // satrelayctl does not offer the command; it is for other clients of the socket
 };
 
 struct ControlCommandSpec {
@@ -92,7 +95,7 @@ struct ControlCommandSpec {
 namespace control_words {
 inline constexpr std::string_view kWays[] = {"send", "receive"};
 inline constexpr std::string_view kSwitch[] = {"on", "off"};
-// The words that the configuration has for an enumeration, in the order of its values.
+// The words of an enumeration in the configuration, in the order of the enumeration's values.
 template <typename Enum>
 inline constexpr auto kOf = [] {
   std::array<std::string_view, std::size(config::kWords<Enum>)> words;
@@ -218,20 +221,20 @@ inline constexpr ControlCommandSpec kControlCommands[] = {
 struct ControlValue {
   std::string_view text;
   bool is_instead = false;
-  std::size_t choice = 0;                    // kChoice: index among the words
+  std::size_t choice = 0;                    // only for kChoice: index of the chosen word
   std::uint64_t number = 0;                  // only for kNumber
-  BitRate rate;                              // kRate; zero if `is_instead`
+  BitRate rate;                              // only for kRate; zero if `is_instead`
   Duration duration = Duration::infinite();  // only for kDuration
 };
 
-// A parsed line, which the table allows. The texts point into the line that was parsed.
+// A line that was parsed and that the table allows. The texts point into the text that was parsed.
 struct ControlLine {
   static constexpr std::size_t kMostArguments = 3;
   static constexpr std::size_t kMostSettings = 8;
 
   const ControlCommandSpec* command = nullptr;
-  std::string_view on_behalf_of = {};  // "panel:NAME"; "": the client's own user
-  // Default values for arguments that were left out.
+  std::string_view on_behalf_of = {};  // "panel:NAME"; "" means that the caller acts for itself
+  // An argument that was left out has a default ControlValue.
   std::array<ControlValue, kMostArguments> arguments;
   std::array<std::optional<ControlValue>, kMostSettings> settings;
 
@@ -243,25 +246,25 @@ struct ControlLine {
 
 struct ControlLineParse {
   std::optional<ControlLine> line;
-  std::string error;  // if there is no line: the fault, and the forms that are allowed
+  std::string error;  // If there is no line: the mistake in it, and the syntax that is allowed.
 };
 
-// "as panel:NAME" before a command says that the panel gives the command for NAME, a user of the
-// panel. NAME: letters, digits, '_', '-', '.' and '@', at most 32.
+// The words "as panel:NAME" before a command say that the panel sends the command on behalf of its
+// user NAME. NAME has at most 32 characters: letters, digits, '_', '-', '.' and '@'.
 inline constexpr std::string_view kOnBehalfWord = "as";
 inline constexpr std::string_view kPanelPrefix = "panel:";
-// True if `text` is such a "panel:NAME".
+// True if `text` has the form "panel:NAME".
 bool is_panel_user(std::string_view text);
 
 // Parses a line, which may contain any bytes. Words are separated by spaces or tabs.
 [[nodiscard]] ControlLineParse parse_control_line(std::string_view text);
 
-// The form of a command, such as "capacity LINK send|receive RATE|configured".
+// Returns the syntax of a command, such as "capacity LINK send|receive RATE|configured".
 [[nodiscard]] std::string synopsis(const ControlCommandSpec& command);
-// The forms of settings, such as "compress=off|auto|on (also for open connections),
+// Returns the syntax of settings, such as "compress=off|auto|on (also for open connections),
 // handshake=local|remote|auto, ...".
 [[nodiscard]] std::string settings_help(std::span<const ControlValueSpec> settings);
-// The commands, a line each, and the words that may precede them.
+// Returns the help text: one line for each command, and the words that may precede a command.
 [[nodiscard]] std::string control_help();
 
 }  // namespace satrelay::ops

@@ -46,7 +46,8 @@ void ControlServer::accept_clients(Instant now) {
   if (descriptor < 0) return;
   const auto user = user_of(descriptor);
   if (place == clients_.end() || !user) {
-    // Refuse the client instead of letting it wait: a readable listener would keep the loop awake.
+    // Refuse the client instead of leaving it in the queue: a readable listener keeps the loop
+    // awake.
     ::close(descriptor);
     return;
   }

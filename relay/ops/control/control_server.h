@@ -23,23 +23,23 @@ class ControlServer {
   };
   using Handler = std::function<Answer(std::string_view line, const Caller& caller)>;
 
-  // watch() tells the main loop to wake when the descriptor becomes readable. unwatch() ends that.
+  // watch() makes the main loop wake when the descriptor becomes readable. unwatch() undoes this.
   struct Wake {
     std::function<void(int descriptor)> watch;
     std::function<void(int descriptor)> unwatch;
   };
 
-  // Opens the socket. Only its owner, root and the members of the group in `access` can connect.
-  // The server also checks the user of each connection. Replaces a stale file. Throws
-  // std::runtime_error, also if another process serves this path.
+  // Opens the socket, and replaces a stale file. Only the owner of the socket, root and the members
+  // of the group in `access` can connect; the server also checks the user of each connection.
+  // Throws std::runtime_error, also if another process serves this path.
   ControlServer(const std::string& path, Wake wake, Handler handler,
                 const SocketAccess& access = {});
   ControlServer(const ControlServer&) = delete;
   ControlServer& operator=(const ControlServer&) = delete;
   ~ControlServer();
 
-  // Accepts clients and answers their lines. Cheap to call often, since it checks the sockets only
-  // every few milliseconds.
+  // Accepts clients and answers their lines. Frequent calls are cheap: the server checks the
+  // sockets only every few milliseconds.
   void service(Instant now);
 
  private:

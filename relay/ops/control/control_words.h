@@ -22,7 +22,7 @@ class ControlWords {
       begin = end;
     }
   }
-  // The number of words, or Most + 1 if there are more than Most.
+  // The number of words in the line, or Most + 1 if there are more than Most.
   std::size_t count() const { return count_; }
   bool too_many() const { return count_ > Most; }
   std::string_view operator[](std::size_t index) const { return words_[index]; }

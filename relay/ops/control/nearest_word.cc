@@ -8,8 +8,8 @@
 namespace satrelay::ops {
 namespace {
 
-// The optimal string alignment distance: as the Damerau-Levenshtein distance, but no letter takes
-// part in two slips.
+// Computes the optimal string alignment distance. Unlike the Damerau-Levenshtein distance, it never
+// counts a letter in two slips.
 std::size_t slips_between(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before_last(b.size() + 1), last(b.size() + 1), now(b.size() + 1);
   for (std::size_t j = 0; j <= b.size(); ++j) last[j] = j;

@@ -16,7 +16,7 @@ namespace {
 
 std::vector<gid_t> further_groups(int descriptor) {
   socklen_t size = 0;
-  // Fails with ERANGE, and sets the size.
+  // With a buffer of size 0, this call fails with ERANGE and sets `size` to the needed size.
   ::getsockopt(descriptor, SOL_SOCKET, SO_PEERGROUPS, nullptr, &size);
   std::vector<gid_t> groups(size / sizeof(gid_t));
   if (groups.empty() ||
@@ -42,7 +42,8 @@ SocketAccess resolve(const std::string& group, mode_t mode) {
 
 void open_to(const std::string& path, const SocketAccess& access) {
   constexpr auto kSame = static_cast<uid_t>(-1);
-  // Set the group first: the mode must not admit the group that the socket was created with.
+  // Set the group before the mode: otherwise the mode would admit the group with which the socket
+  // was created.
   const bool done =
       ::chown(path.c_str(), access.owner.value_or(kSame), access.group.value_or(kSame)) == 0 &&
       ::chmod(path.c_str(), access.mode) == 0;

@@ -1,4 +1,4 @@
-// The users that may connect to a UNIX socket: its owner, root, and a group if there is one.
+// The users that may connect to a UNIX socket: the owner, root, and the members of `group`.
 #pragma once
 
 #include <sys/types.h>
@@ -12,16 +12,16 @@ namespace satrelay::ops {
 struct SocketAccess {
   mode_t mode = 0600;
   std::optional<gid_t> group;
-  std::optional<uid_t> owner = {};  // nullopt: the user of the process that opens the socket
+  std::optional<uid_t> owner = {};  // nullopt means the user of the process that opens the socket
   bool is_private() const { return mode == 0600; }
 };
 
-// `group`: a group of this machine, or "". Throws std::runtime_error if there is no such group.
+// `group` is a group of this machine, or "". Throws std::runtime_error if there is no such group.
 SocketAccess resolve(const std::string& group, mode_t mode);
 // Gives the socket at `path` its owner, group and mode. Throws std::runtime_error.
 void open_to(const std::string& path, const SocketAccess& access);
-// The user of the process at the other end of a connection, from the kernel. nullopt if the kernel
-// does not know it.
+// Returns the user of the process at the other end of a connection, as the kernel reports it.
+// Returns nullopt if the kernel does not know the user.
 std::optional<std::uint32_t> user_of(int descriptor);
 // True if the process at the other end of a connection may use the socket. It must run as root, as
 // the user of this process, or as a member of the group.

@@ -31,7 +31,7 @@ UnixListener::UnixListener(const std::string& path, int backlog, const SocketAcc
   remove_stale(path, address);
   descriptor_ = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (descriptor_ < 0) fail_control(path, "open", errno);
-  // Create the file with mode 0600, so that other users cannot connect before open_to().
+  // Create the file with mode 0600, so that other users cannot connect before open_to() is called.
   const mode_t mask = ::umask(0177);
   const int bound =
       ::bind(descriptor_, reinterpret_cast<const sockaddr*>(&address), sizeof address);
@@ -58,7 +58,7 @@ UnixListener::~UnixListener() {
 int UnixListener::accept() const {
   const int descriptor = ::accept4(descriptor_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
   if (descriptor < 0 || admits(access_, descriptor)) return descriptor;
-  // Other users get here only if the mode of the file was changed.
+  // The mode of the file keeps other users out. Such a user gets here only if the mode was changed.
   ::close(descriptor);
   return -1;
 }

@@ -19,7 +19,7 @@ class UnixListener {
 
   int descriptor() const { return descriptor_; }
   // Accepts the connection that has waited longest, and makes it non-blocking. Returns -1 if no
-  // connection waits, or if its user is not admitted.
+  // connection waits, or if the user of that connection is not admitted.
   int accept() const;
 
  private:

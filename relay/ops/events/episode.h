@@ -1,5 +1,5 @@
-// Watches a counter that should stand still. Finds the episodes in which it grows: when an episode
-// begins, and when it is over.
+// Watches a counter that normally does not grow. Finds the episodes of growth: reports when an
+// episode begins and when it is over.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,8 @@ namespace satrelay::ops {
 class Episode {
  public:
   struct Bounds {
-    // An episode begins after growth for this long, without a pause longer than `pause`.
+    // An episode begins once the counter has grown for this long without a pause longer than
+    // `pause`.
     Duration begins_after;
     Duration pause;
     Duration over_after;  // an episode is over once the counter has not grown for this long
@@ -21,7 +22,7 @@ class Episode {
 
   Change look(std::uint64_t value, Instant now);
 
-  // Growth and length of the present episode, or of the episode that has just ended.
+  // The growth and the length of the present episode, or of the episode that has just ended.
   std::uint64_t grown() const { return value_ - value_before_; }
   Duration lasted() const { return grew_at_ - began_; }
 

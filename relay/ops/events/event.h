@@ -1,5 +1,6 @@
-// Events: the changes of state that an operator should learn of without asking, in one list. An
-// event is a value. EventLog numbers and writes it, and other outputs get the same events.
+// Events are the changes of state that an operator should learn of without asking. This file lists
+// all kinds. An event is a value. EventLog numbers and writes it, and other outputs get the same
+// events.
 #pragma once
 
 #include <cstddef>
@@ -17,30 +18,31 @@ namespace satrelay::ops {
 enum class EventKind : std::uint8_t {
   // About a peer.
   kPeerAlive,
-  kPeerReturned,  // its packets arrive again after kPeerSilent
-  kPeerUnheard,   // no packet of it has arrived since the start
+  kPeerReturned,  // packets arrive from the peer again after kPeerSilent
+  kPeerUnheard,   // no packet has arrived from the peer since the start
   kPeerSilent,
-  kPeerLost,  // silent so long that its flows were reset
+  kPeerLost,  // the peer was silent for so long that its flows were reset
   kPeerRestarted,
   kPeerClosed,
   kPeerWrongKey,
   kPeerOtherVersion,
-  kPeerUnlikeSecurity,  // only one of both ends encrypts
-  kPeerUnlikeWorkers,   // the two ends disagree about the number of lanes
+  kPeerUnlikeSecurity,  // one of the two ends encrypts, the other does not
+  kPeerUnlikeWorkers,   // the two ends disagree about the number of workers, and thus of lanes
   kRateCut,             // the send rate to the peer stays below the rate of the link
   kRateRestored,
-  kRateLowered,    // the send rate to the peer was cut, if only for a moment
-  kCapacityTold,   // the far gateway announced the capacity of the link towards it
-  kCapacityFound,  // our rate control found that capacity
-  kKeyChanged,     // a session has a new key, as happens after a certain number of packets
+  kRateLowered,    // the send rate to the peer was cut, even if only briefly
+  kCapacityTold,   // the far gateway announced the capacity of the link in the direction to it
+  kCapacityFound,  // our rate control found the capacity of the link in the direction to the peer
+  kKeyChanged,     // a session uses a new key, as it does after a certain number of packets
   // About a port.
   kPortUp,
   kPortDown,
-  kPortGone,  // the device has vanished
+  kPortGone,  // the device no longer exists
   kPortReturned,
   kPortRenamed,
-  kPortUnfit,     // the device is back, in a state that only a restart of the gateway can correct
-  kFramesMerged,  // frames were dropped: longer than the MTU, and impossible to cut
+  kPortUnfit,  // The device is back, but in a state that only a restart of the gateway can correct.
+  // Frames were dropped because they are longer than the MTU and cannot be segmented.
+  kFramesMerged,
   kFramesMissed,  // frames were lost before the worker could take them
   // About the gateway.
   kMemoryLow,
@@ -48,27 +50,30 @@ enum class EventKind : std::uint8_t {
   kTableFull,
   kAddressConflict,
   kStationOnBothSides,
-  // Servers answer in a VLAN other than the one of the SYN: their connections are bridged.
+  // Servers answer in a different VLAN from the SYN. Their connections are bridged.
   kAnswersInOtherVlan,
-  kServiceRefuses,    // a far service refuses, or does not answer: clients now wait for its answer
-  kFamilySilent,      // the same for all servers behind a peer that are reached by IPv4, or by IPv6
-  kGatewayForged,     // a host of the LAN uses a gateway's address
-  kSourceForged,      // a host of the LAN uses an address behind a peer
-  kPeerOverreaches,   // a peer opens connections for clients that are not behind that peer
-  kSourceUnaccepted,  // the peer accepts no connections of some hosts of the LAN
-  // A connection from the WAN was bridged, since no peer's prefixes contain its client.
+  // A service behind a peer refuses connections or does not answer. Clients now wait for its
+  // answer.
+  kServiceRefuses,
+  // Like kServiceRefuses, but for all servers behind a peer that are reached by IPv4, or by IPv6.
+  kFamilySilent,
+  kGatewayForged,     // a host of the LAN uses the address of a gateway
+  kSourceForged,      // a host of the LAN uses a source address that is behind a peer
+  kPeerOverreaches,   // a peer opens connections for clients that are not behind it
+  kSourceUnaccepted,  // the peer accepts no connections from some hosts of the LAN
+  // A connection from the WAN was bridged, since its client is in no peer's prefixes.
   kClientOfNoPeer,
-  kAddressBetween,  // a server between the gateways: connections to it are bridged
+  kAddressBetween,  // a server is located between the gateways; connections to it are bridged
   kSynFlood,
   kSynFloodOver,
   kWorkerOverloaded,
   kWorkerKeepsUp,
   kWorkerStuck,
   kWorkerReturned,
-  // About an output of the records of flows: the file, or the collector.
+  // About an output of the flow records: the file, or the IPFIX collector.
   kRecordsFailing,
   kRecordsResumed,
-  kRecordsLost,  // the output has not failed, but is too slow
+  kRecordsLost,  // the output works, but is too slow
   // Commands to the gateway.
   kReloadDone,
   kReloadRefused,
@@ -81,7 +86,7 @@ enum class EventKind : std::uint8_t {
   kDrainOver,
   kCaptureBegun,
   kCaptureEnded,
-  kEventsLeftOut,  // more events of one name than are kept
+  kEventsLeftOut,  // more events of one kind occurred than are kept
   kCount,
 };
 
@@ -93,8 +98,8 @@ inline constexpr std::size_t kEventKinds = static_cast<std::size_t>(EventKind::k
 struct EventDescription {
   std::string_view name;  // snake_case, stable; docs/statistics.md lists them
   Severity severity = Severity::kInfo;
-  std::string_view text;    // the change, which is written after the subject
-  std::string_view advice;  // for the operator; may be empty
+  std::string_view text;    // the change, as written after the subject
+  std::string_view advice;  // what the operator should do; may be empty
 };
 const EventDescription& describe(EventKind kind);
 
@@ -108,15 +113,18 @@ struct Event {
   std::string after = {};
 };
 
-// An event with its number. The first one after a start of the gateway is 1.
+// An event with its number. The first event after a start of the gateway has the number 1.
 struct NumberedEvent {
   std::uint64_t number = 0;
-  std::uint64_t time_ms = 0;  // since 1970, UTC; the machine's clock may have been set back
+  // Milliseconds since 1970, UTC. May decrease from event to event if the machine's clock is set
+  // back.
+  std::uint64_t time_ms = 0;
   Event event;
-  std::string user = {};  // the caller's name, or "panel:NAME"; "": not a command
+  // Name of the caller, or "panel:NAME". "" if the event is not about a command.
+  std::string user = {};
 };
 
-// Formats the event as event_words.h does.
+// Formats the event as one line, in the form that event_words.h describes.
 std::string to_line(const Event& event, std::string_view user = "");
 config::LogLevel level_of(Severity severity);
 

@@ -1,5 +1,5 @@
-// Limits the events of each kind: allows a burst at once, and then one event per interval. Counts
-// the events that are left out, for the caller to report some time later.
+// Limits the events of each kind. A kind may have a burst of events at once, and then one event per
+// interval. The class counts the events that are left out, and the caller reports that count later.
 #pragma once
 
 #include <array>
@@ -17,12 +17,12 @@ class EventLimit {
   struct Rate {
     std::uint32_t burst = 0;
     Duration interval;
-    // How long after the first event that was left out the count must be reported.
+    // The count must be reported at the latest this long after the first event that was left out.
     Duration say_after;
   };
   struct LeftOut {
     std::uint64_t count = 0;
-    std::string last_subject;  // "" if it is not known
+    std::string last_subject;  // "" if the subject is not known
   };
   explicit EventLimit(Rate rate);
 
@@ -30,16 +30,16 @@ class EventLimit {
   bool take(EventKind kind, const std::string& subject, Instant now);
   // Counts events that are left out for another reason.
   void leave_out(EventKind kind, const std::string& subject, std::uint64_t count, Instant now);
-  // True if a count must be reported now, even if no other event of the kind occurs.
+  // True if the count of left-out events must be reported now, even if no further event occurs.
   bool is_due(EventKind kind, Instant now) const;
-  // Returns the count, which the caller reports now, and sets it to zero. nullopt if no event was
-  // left out.
+  // Returns the count of left-out events and sets it to zero; the caller reports it now. Returns
+  // nullopt if no event was left out.
   std::optional<LeftOut> said(EventKind kind);
 
  private:
   struct Kind {
     std::uint32_t room = 0;
-    Instant more_at;  // when `room` grows by one event, while it is less than a burst
+    Instant more_at;  // If `room` is less than a burst, it grows by one event at this time.
     LeftOut left_out;
     Instant say_at = Instant::never();
   };

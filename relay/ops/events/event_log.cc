@@ -64,8 +64,8 @@ void EventLog::write(Instant now) {
 void EventLog::write(Waiting waiting, Instant now) {
   const EventKind kind = waiting.event.kind;
   if (!kept_.take(kind, waiting.event.subject, now)) {
-    // The event is not kept and has no number. Write no line for it, since readers of the log could
-    // not find the event by its number.
+    // The ring does not keep the event, and the event has no number. Write no line for it either:
+    // readers of the log could not find it by a number.
     lines_.leave_out(kind, waiting.event.subject, 1, now);
     return;
   }
@@ -88,7 +88,7 @@ NumberedEvent EventLog::named(Waiting waiting) const {
   const Caller& caller = *told.event.caller;
   told.user = environment_.name_of_user(caller.user);
   if (caller.on_behalf_of.empty()) return told;
-  // Keep the name of the machine's user visible, too.
+  // Keep the name of the machine's user visible in the detail.
   std::string& detail = told.event.detail;
   detail += (detail.empty() ? "" : ", ") + ("through " + told.user);
   told.user = caller.on_behalf_of;

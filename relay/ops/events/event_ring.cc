@@ -16,7 +16,7 @@ std::string printable(std::string_view text, std::size_t most) {
   for (char& c : out) {
     if (c < 0x20 || c > 0x7e) c = '?';
   }
-  // Replace the end, so that the text needs no more memory.
+  // Replace the last characters instead of appending, so that the text needs no more memory.
   if (text.size() > most) out.replace(most - kCut.size(), kCut.size(), kCut);
   return out;
 }
@@ -43,7 +43,7 @@ std::uint64_t EventRing::add(NumberedEvent event) {
   event.event.detail = printable(event.event.detail, kMostEventText);
   event.event.before = printable(event.event.before, kMostEventText);
   event.event.after = printable(event.event.after, kMostEventText);
-  event.event.caller.reset();  // `user` keeps the name
+  event.event.caller.reset();  // `user` has the name of the caller
   event.user = printable(event.user, kMostName);
   const std::lock_guard lock(mutex_);
   event.number = ++latest_;

@@ -1,4 +1,4 @@
-// Writes an event as one line for people.
+// Formats an event as one line for people.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@ namespace satrelay::ops {
 struct EventWords {
   std::string_view name;
   std::string_view subject;
-  std::string_view text;    // the change
-  std::string_view detail;  // figures
+  std::string_view text;    // the change of state
+  std::string_view detail;  // figures about the change
   std::string_view advice;
   std::string_view user;
   std::string_view before;

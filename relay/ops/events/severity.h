@@ -10,7 +10,7 @@ namespace satrelay::ops {
 
 enum class Severity : std::uint8_t { kError, kWarning, kInfo };
 
-// In the order of the values: the worst first.
+// The words in the order of the enumeration's values: the worst severity first.
 inline constexpr std::array<std::string_view, 3> kSeverityWords{"error", "warning", "info"};
 
 constexpr std::string_view to_string(Severity severity) {

@@ -1,5 +1,5 @@
-// Follows a rate that changes now and then. Reports a new value once the rate has stayed near it
-// for some time.
+// Follows a rate that changes from time to time. Reports a new value once the rate has stayed near
+// that value for some time.
 #pragma once
 
 #include <optional>
@@ -11,15 +11,15 @@ namespace satrelay::ops {
 
 class SteadyRate {
  public:
-  // How long a rate must stay within a tenth of a new value until that value is reported.
+  // A new value is reported once the rate has stayed within a tenth of the value for this long.
   static constexpr Duration kSteadyAfter = Duration::seconds(2);
 
   struct Change {
-    BitRate before;  // zero: nothing was reported yet
+    BitRate before;  // zero if no rate was reported before
     BitRate after;
   };
-  // If `value` is zero, the rate is not known, which is not reported as a change. Returns nullopt
-  // if there is nothing to report.
+  // A `value` of zero means that the rate is not known. Returns nullopt if there is nothing to
+  // report, as for an unknown rate.
   std::optional<Change> look(BitRate value, Instant now);
 
  private:

@@ -47,7 +47,7 @@ std::string rate(BitRate rate) {
   return tenths(bits / 1e3) + " kbit/s";
 }
 
-// "1 frame", "2 frames"
+// Formats a number with a noun, such as "1 frame" or "2 frames".
 std::string counted(std::uint64_t count, const char* what) {
   return std::to_string(count) + ' ' + what + (count == 1 ? "" : "s");
 }
@@ -311,8 +311,8 @@ void Watch::look_at(const records::RecordsReport& now_is, const Snapshot& snapsh
   }
 }
 
-// While an output fails, lost records cause no events of their own. The event at the end of the
-// failure has their number.
+// While an output fails, lost records cause no separate events. The event at the end of the failure
+// reports their number.
 void Watch::look_at(const WayNow& now_is, Way& before, Instant now) {
   const bool fails = !now_is.trouble.empty();
   const bool changes = fails != std::exchange(before.fails, fails);
@@ -323,7 +323,8 @@ void Watch::look_at(const WayNow& now_is, Way& before, Instant now) {
     tell_({EventKind::kRecordsResumed, now_is.subject,
            counted(lost, "record") + (lost == 1 ? " was lost" : " were lost")});
   }
-  // An output that is not open yet may be about to fail.
+  // If the output is not open, it may be about to fail. That failure's event will include these
+  // records.
   if (fails || !now_is.is_open) return;
   if (const auto grown = before.lost.look(now_is.lost, now)) {
     tell_({EventKind::kRecordsLost, now_is.subject, counted(*grown, "record")});

@@ -1,8 +1,8 @@
-// Finds events by comparing successive snapshots of the gateway. So the engine knows nothing of
-// events. The number of events depends on the number of looks, not of packets: each look reports
-// each counter and each state at most once. The workers do nothing for this: another thread reads
-// the board that the stats socket reads, ten times a second. A change that is undone between two
-// looks is reported only if a counter shows it.
+// Finds events by comparing successive snapshots of the gateway, so that the engine needs no code
+// for events. The number of events does not depend on the number of packets: each call of look()
+// reports each counter and each state at most once. The workers do no work for this. Another thread
+// reads the board that the stats socket also reads, ten times a second. If a change is undone
+// between two calls, it is reported only if a counter shows it.
 #pragma once
 
 #include <array>
@@ -23,13 +23,13 @@
 
 namespace satrelay::ops {
 
-// Reports the growth of a counter that should stand still, at most once a minute.
+// Reports the growth of a counter that normally does not grow, at most once a minute.
 class Growth {
  public:
   static constexpr Duration kInterval = Duration::seconds(60);
   std::optional<std::uint64_t> look(std::uint64_t value, Instant now);
-  // Returns the growth since the last report at any time, for a caller that reports it in another
-  // event.
+  // Returns the growth since the last report, regardless of the interval. The caller reports it in
+  // another event.
   std::uint64_t take(std::uint64_t value) { return value - std::exchange(told_, value); }
 
  private:
@@ -40,30 +40,31 @@ class Growth {
 class Watch {
  public:
   using Tell = std::function<void(Event)>;
-  // A peer is reported if no packet has arrived from it for this long after the start.
+  // A peer is reported if it has sent no packet for this long after the start.
   static constexpr Duration kUnheardAfter = Duration::seconds(10);
   // A rate counts as cut once it has stayed below 90% of the link's rate for this long. It counts
-  // as restored from 95% on.
+  // as restored once it reaches 95%.
   static constexpr Duration kCutAfter = Duration::seconds(2);
-  // Least time between two reports of a peer's rate cuts, however short they are.
+  // Least time between two reports of cuts of a peer's send rate, even of brief cuts.
   static constexpr Duration kLoweredInterval = Duration::seconds(1);
   // Memory counts as low if 90% of it is used, or if connections or frames were refused for lack of
-  // it. It counts as normal again if less than 75% is used, and neither has occurred for this long.
+  // it. It counts as normal again once less than 75% is used, and neither has happened for this
+  // long.
   static constexpr Duration kMemoryNormalAfter = Duration::seconds(10);
   static constexpr Duration kWorkerStuckAfter = Duration::seconds(2);
   // A flood begins with the first SYN above the limit of half-open connections.
   static constexpr Episode::Bounds kFlood{.begins_after = Duration::zero(),
                                           .pause = Duration::zero(),
                                           .over_after = Duration::seconds(10)};
-  // An overload begins if frames are lost before the workers can take them, for more than a moment.
+  // An overload begins if frames are lost for several seconds before the workers can take them.
   static constexpr Episode::Bounds kOverload{.begins_after = Duration::seconds(3),
                                              .pause = Duration::seconds(2),
                                              .over_after = Duration::seconds(10)};
 
   explicit Watch(Tell tell) : tell_(std::move(tell)) {}
 
-  // `age`: time since the worker made the snapshot. `records`: the present report on records of
-  // flows.
+  // `age` is the time since the worker made the snapshot. `records` is the present report of the
+  // record writer.
   void look(const Snapshot& snapshot, const records::RecordsReport& records, Duration age,
             Instant now);
 
@@ -77,10 +78,10 @@ class Watch {
     bool unheard_told = false;
     bool wrong_key = false;
     bool given_up = false;
-    bool was_full = false;  // the rate has been full
+    bool was_full = false;  // the rate has been full in this session
     bool rate_cut = false;
     Instant low_since = Instant::never();
-    std::uint64_t cuts = 0;  // cuts that were reported
+    std::uint64_t cuts = 0;  // number of cuts at the last report
     Instant next_lowered = {};
     Growth keys = {};
     SteadyRate announced = {};
@@ -91,7 +92,7 @@ class Watch {
     Growth missed;
   };
 
-  // An output of the records of flows.
+  // An output of the flow records.
   struct Way {
     bool fails = false;
     Growth lost = {};

@@ -36,7 +36,7 @@ JournalSender::~JournalSender() {
   if (descriptor_ >= 0) ::close(descriptor_);
 }
 
-// The socket is not connected, since the journal may restart.
+// The socket is not connected: a connected socket would be useless after a restart of the journal.
 bool JournalSender::send(std::string_view entry) const {
   return ::sendto(descriptor_, entry.data(), entry.size(), MSG_DONTWAIT | MSG_NOSIGNAL,
                   reinterpret_cast<const sockaddr*>(&address_),

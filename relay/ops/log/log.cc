@@ -17,7 +17,7 @@ struct Log {
   std::string program = "satrelay";
   std::optional<JournalSender> journal;
 };
-Log the_log;  // set before other threads start
+Log the_log;  // set before other threads start, and constant afterwards
 std::atomic<config::LogLevel> the_level{config::LogLevel::kInfo};
 
 // True if the journal reads stderr. systemd sets JOURNAL_STREAM to the "device:inode" of the stream
@@ -36,7 +36,7 @@ bool stderr_is_journal() {
   return ::fstat(STDERR_FILENO, &status) == 0 && status.st_dev == device && status.st_ino == inode;
 }
 
-// Priorities of syslog(3).
+// The priority as a digit, as in syslog(3).
 char priority_of(config::LogLevel level) {
   switch (level) {
     case config::LogLevel::kError:
@@ -108,8 +108,8 @@ void log(config::LogLevel level, std::string_view message, std::span<const LogFi
   if (the_log.journal && the_log.journal->send(entry_of(level, message, fields))) return;
   const std::string line =
       format_log_line(the_log.program, level, message, the_log.journal.has_value());
-  // Write each line at once, so that lines of several threads do not mix. A failure cannot be
-  // reported.
+  // Write each line with one system call, so that lines of several threads do not mix. An error
+  // cannot be reported anywhere.
   [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.data(), line.size());
 }
 

@@ -1,5 +1,5 @@
-// The log of a program: one line for each message on stderr, or an entry in systemd's journal if
-// stderr leads there.
+// The log of a program. Each message becomes one line on stderr or, if stderr leads to systemd's
+// journal, one entry of the journal.
 #pragma once
 
 #include <span>
@@ -19,12 +19,12 @@ namespace satrelay::ops {
 void open_log(std::string_view program, config::LogLevel level,
               std::string_view journal = kJournalSocket);
 
-// Sets the level of all later messages. Any thread.
+// Sets the lowest level that is logged from now on. Any thread may call this.
 void set_log_level(config::LogLevel level);
 
-// Writes the message if messages of its level are written. Replaces control characters by '?', so
-// that text from a network cannot forge a line. `fields`: named values that the journal stores with
-// the message. Any thread.
+// Logs the message if its level is enabled. Replaces control characters by '?', so that text from a
+// network cannot forge a line. `fields` are named values that the journal stores with the message.
+// Any thread may call this.
 void log(config::LogLevel level, std::string_view message, std::span<const LogField> fields = {});
 
 inline void log_error(std::string_view m) { log(config::LogLevel::kError, m); }

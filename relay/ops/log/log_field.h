@@ -1,4 +1,4 @@
-// A named value that belongs to a message of the log, for journals that store fields.
+// A named value that belongs to a log message. Journals store such values as fields.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 namespace satrelay::ops {
 
 struct LogField {
-  std::string name;  // capitals, digits, '_': "SATRELAY_EVENT"
+  std::string name;  // capital letters, digits and '_', such as "SATRELAY_EVENT"
   std::string value;
 };
 

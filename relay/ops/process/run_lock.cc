@@ -28,8 +28,8 @@ bool is_in_place(int descriptor, const std::filesystem::path& file) {
          locked.st_ino == found.st_ino && locked.st_dev == found.st_dev;
 }
 
-// Returns words for the process that holds the lock. Reads the file several times, since the holder
-// may have locked it just now, and not yet written its process ID.
+// Describes the process that holds the lock, for a message. Reads the file several times: the
+// holder may have locked it just now, and may not have written its process ID yet.
 std::string holder_of(int descriptor) {
   for (int attempt = 0; attempt < 20; ++attempt) {
     std::array<char, 16> text{};
@@ -61,7 +61,7 @@ RunLock::RunLock(const std::filesystem::path& file, const std::string& what) {
     ::close(descriptor_);
   }
   const std::string pid = std::to_string(::getpid()) + "\n";
-  // A failure does no harm: only the messages of other processes need the process ID.
+  // An error does no harm here: only the error messages of other processes use the process ID.
   [[maybe_unused]] const bool written =
       ::ftruncate(descriptor_, 0) == 0 &&
       ::pwrite(descriptor_, pid.data(), pid.size(), 0) == static_cast<ssize_t>(pid.size());
@@ -85,7 +85,8 @@ void make_runtime_folder(const std::filesystem::path& folder) {
       fail_here(errno, "cannot make " + each.string());
     }
   }
-  // Use the descriptor, so that no other process can replace the folder in between.
+  // Use a descriptor instead of the path, so that no process can replace the folder between the
+  // calls.
   const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   if (descriptor < 0) fail_here(errno, "cannot use " + folder.string());
   const bool is_ours = ::fchown(descriptor, ::geteuid(), static_cast<gid_t>(-1)) == 0 &&
@@ -96,8 +97,8 @@ void make_runtime_folder(const std::filesystem::path& folder) {
 }
 
 void give_runtime_folder(const std::filesystem::path& folder, uid_t user) {
-  // make_runtime_folder() and DPDK make the parent folder for its owner alone. Let other users pass
-  // through it, but not list it.
+  // make_runtime_folder() and DPDK create the parent folder with access for its owner only. Let
+  // other users pass through the parent folder, but not list it.
   const std::filesystem::path above = folder.parent_path();
   if (::chmod(above.c_str(), 0711) != 0 ||
       ::lchown(folder.c_str(), user, static_cast<gid_t>(-1)) != 0) {

@@ -1,5 +1,5 @@
-// Allows one process at a time, by a lock file. The kernel releases the lock when its holder ends,
-// even if the holder is killed.
+// Allows one process at a time, by means of a lock file. The kernel releases the lock when the
+// process that holds it ends, even if that process is killed.
 #pragma once
 
 #include <sys/types.h>
@@ -18,7 +18,7 @@ class AlreadyRunning : public std::runtime_error {
 
 class RunLock {
  public:
-  // Creates the file if it is missing, and never removes it. `what`: the thing that the lock
+  // Creates the file if it is missing, and never removes it. `what` names the thing that the lock
   // protects, for the message. Throws AlreadyRunning, or std::system_error.
   RunLock(const std::filesystem::path& file, const std::string& what);
   RunLock(const RunLock&) = delete;
@@ -30,14 +30,14 @@ class RunLock {
 };
 
 // Returns the folder in which DPDK 22.11 (eal_create_runtime_dir()) puts the sockets of a program
-// with file prefix `prefix`. May be called before DPDK has started.
+// with the file prefix `prefix`. May be called before DPDK has started.
 std::filesystem::path runtime_folder(const std::string& prefix);
-// Creates the folder if it is missing, with access for this process's user only. If an earlier
-// gateway has given the folder to another user, root takes it back. Throws std::system_error, also
-// if the folder belongs to another user.
+// Creates the folder if it is missing, with access for this process's user only. Root takes back a
+// folder that an earlier gateway gave to another user. Throws std::system_error, also if the folder
+// belongs to another user and this process is not root.
 void make_runtime_folder(const std::filesystem::path& folder);
-// Gives the folder to the user that this process becomes, so that the process can remove its
-// sockets at the end.
+// Gives the folder to `user`, as which this process will run, so that the process can remove its
+// sockets when it exits.
 void give_runtime_folder(const std::filesystem::path& folder, uid_t user);
 
 }  // namespace satrelay::ops

@@ -13,7 +13,7 @@ std::optional<RunUser> find_user(const std::string& name) {
   RunUser user{.name = name, .user = found->pw_uid, .group = found->pw_gid, .groups = {}};
   int count = 16;
   user.groups.resize(static_cast<std::size_t>(count));
-  // The first call may only return how many groups there are.
+  // If the array is too small, the call fails and sets `count` to the number of groups.
   while (::getgrouplist(name.c_str(), user.group, user.groups.data(), &count) < 0) {
     user.groups.resize(static_cast<std::size_t>(count));
   }

@@ -1,4 +1,4 @@
-// The user that a program changes to once it needs root's rights no more.
+// The user to which a program changes once it no longer needs root's rights.
 #pragma once
 
 #include <sys/types.h>
@@ -16,13 +16,14 @@ struct RunUser {
   std::vector<gid_t> groups;  // all groups of the user
 };
 
-// Finds a user of this machine; nullopt if there is no such user.
+// Finds a user of this machine. Returns nullopt if there is no such user.
 std::optional<RunUser> find_user(const std::string& name);
 
-// The name of a user of this machine, or "uid 1234". May be slow: names may come from a network.
+// Returns the name of a user of this machine, or "uid 1234" if it has no name. May be slow: names
+// may come from a network.
 std::string name_of_user(uid_t user);
 
-// "this machine has no user NAME; make it with ...".
+// Returns "this machine has no user NAME; make it with ...".
 std::string no_such_user(const std::string& name);
 
 }  // namespace satrelay::ops

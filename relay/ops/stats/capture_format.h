@@ -1,9 +1,9 @@
 // The format of a gateway's capture socket. Both ends are on one machine.
 //
 // The client sends a CaptureRequest and the instructions of its filter, which libpcap has compiled.
-// The answer is a line, "ok" or "error: ...". Then CaptureRecords follow, each with the bytes of
-// its frame, until the client shuts down its side. Then the gateway sends the frames that it has
-// captured up to then, and a record of kEnd.
+// The gateway answers with a line, "ok" or "error: ...", and then sends CaptureRecords, each
+// followed by the bytes of its frame. To end the capture, the client shuts down its side of the
+// connection. The gateway then sends the frames that it has captured so far, and a record of kEnd.
 #pragma once
 
 #include <cstddef>
@@ -14,11 +14,12 @@ namespace satrelay::ops {
 enum class CapturePlace : std::uint8_t {
   kLan = 0,
   kWan = 1,
-  kPlain = 2,  // STP before encryption and after decryption
+  kPlain = 2,  // STP packets before encryption and after decryption
 };
 
 inline constexpr std::uint32_t kMostInstructions = 4096;  // the kernel's limit (BPF_MAXINSNS)
-inline constexpr std::uint32_t kLongestCapture = 16'384;  // bytes of a frame
+// Most bytes of a frame that can be captured.
+inline constexpr std::uint32_t kLongestCapture = 16'384;
 
 struct CaptureRequest {
   static constexpr std::uint32_t kMagic = 0x53524332;
@@ -26,10 +27,10 @@ struct CaptureRequest {
   std::uint32_t magic = kMagic;
   CapturePlace place = CapturePlace::kLan;
   std::uint8_t unused[3] = {};
-  std::uint32_t longest = kLongestCapture;  // bytes of a frame that are kept
-  std::uint32_t instructions = 0;           // 0: no filter
-  // "panel:NAME", filled up with zeros, as with `as` on the control socket. Only zeros: the
-  // client's own user asks.
+  std::uint32_t longest = kLongestCapture;  // most bytes of each frame that the client wants
+  std::uint32_t instructions = 0;  // number of the filter's instructions; 0 means no filter
+  // "panel:NAME", padded with zeros, with the same meaning as `as` on the control socket. If there
+  // are only zeros, the client acts for itself.
   char on_behalf_of[kMostOnBehalfOf] = {};
 };
 
@@ -37,11 +38,12 @@ enum class CaptureWay : std::uint8_t { kIn = 0, kOut = 1, kEnd = 2 };
 
 struct CaptureRecord {
   std::uint64_t time = 0;      // UTC, nanoseconds
-  std::uint32_t captured = 0;  // bytes that follow
-  std::uint32_t original = 0;  // bytes that the frame had
+  std::uint32_t captured = 0;  // number of the frame's bytes that follow this record
+  std::uint32_t original = 0;  // length of the frame in bytes
   CaptureWay way = CaptureWay::kIn;
   std::uint8_t unused[7] = {};
-  std::uint64_t lost = 0;  // kEnd: frames that matched, and were lost for lack of room
+  // Only for kEnd: number of frames that matched the filter but were lost for lack of room.
+  std::uint64_t lost = 0;
 };
 
 }  // namespace satrelay::ops

@@ -1,6 +1,5 @@
-// Pages of the listing of flows, for one client. A client that asks for page after page gets
-// several pages from one answer of the worker, since each question interrupts the worker, or wakes
-// it.
+// Pages of the listing of flows, for one client. Each query interrupts the worker, or wakes it. So
+// a client that reads page after page gets several pages from one answer of the worker.
 #pragma once
 
 #include <chrono>
@@ -16,25 +15,25 @@ namespace satrelay::ops {
 class FlowPages {
  public:
   using Clock = std::chrono::steady_clock;
-  // Flows that the worker describes in one answer, at one instant, for a client that continues from
-  // the page before.
+  // If a client continues from the page before, the worker describes this many flows in one answer.
   static constexpr std::size_t kAtOnce = 96;
   // The largest age of a page. Other data of the stats socket has the same limit.
   static constexpr std::chrono::milliseconds kFresh{100};
 
-  // Asks the worker for flows [first, first + count). nullopt: the worker does not answer.
+  // Asks the worker for flows [first, first + count). Returns nullopt if the worker does not
+  // answer.
   using Ask = std::function<std::optional<std::vector<gateway::FlowSnapshot>>(std::size_t first,
                                                                               std::size_t count)>;
 
-  // Returns up to `count` flows from position `first` on. They come from the worker's last answer,
-  // or from `ask` if that answer does not have them. An empty page means that there are no more
-  // flows. nullopt: the worker does not answer.
+  // Returns up to `count` flows, beginning with position `first`. They come from the worker's last
+  // answer, or from `ask` if that answer does not have them. An empty page means that there are no
+  // more flows. Returns nullopt if the worker does not answer.
   std::optional<std::vector<gateway::FlowSnapshot>> page(std::size_t first, std::size_t count,
                                                          const Ask& ask, Clock::time_point now);
 
  private:
-  std::size_t next_ = 0;   // position behind the last page
-  std::size_t first_ = 0;  // position of the first flow in told_
+  std::size_t next_ = 0;   // position after the last flow of the last page
+  std::size_t first_ = 0;  // position of the first flow in `told_`
   std::vector<gateway::FlowSnapshot> told_;
   Clock::time_point asked_at_;
 };

@@ -1,4 +1,4 @@
-// Every histogram of a gateway, for code that shows them: docs/statistics.md, metrics.
+// All histograms of a gateway, for code that shows them, such as the metrics (docs/statistics.md).
 #pragma once
 
 #include <array>

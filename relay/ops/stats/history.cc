@@ -12,7 +12,8 @@ float per_second(std::uint64_t before, std::uint64_t now, double seconds) {
   return static_cast<float>(static_cast<double>(now - before) / seconds);
 }
 
-// The ratio of the two increments, or kUnknown if the whole did not grow.
+// Returns the increment of the part divided by the increment of the whole, or kUnknown if the whole
+// did not grow.
 float ratio(std::uint64_t part_before, std::uint64_t part, std::uint64_t whole_before,
             std::uint64_t whole) {
   if (whole <= whole_before || part < part_before) return HistoryPoint::kUnknown;

@@ -1,4 +1,4 @@
-// The things for which a gateway keeps a history, in words.
+// The kinds of things for which a gateway keeps a history, and the words for them.
 #pragma once
 
 #include <array>
@@ -8,7 +8,7 @@
 
 namespace satrelay::ops {
 
-// If there are more series than a gateway keeps, it keeps the kinds that come first here.
+// If there are more series than the gateway can keep, kinds that are listed first take precedence.
 enum class HistoryOf : std::uint8_t { kGateway, kLink, kClass, kPeer };
 
 inline constexpr std::array<std::string_view, 4> kHistoryWords = {"gateway", "link", "class",

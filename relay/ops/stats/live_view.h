@@ -1,5 +1,5 @@
-// Data that is looked up in the engine on request, since it is too much to copy ten times a second.
-// Only the worker's thread may call these functions.
+// Data that is read from the engine on request, since copying all of it ten times a second would
+// cost too much. Only the worker's thread may call these functions.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +18,8 @@ class LiveView {
   virtual std::vector<gateway::FlowSnapshot> flows(std::size_t first, std::size_t count) const = 0;
   virtual std::optional<gateway::FlowSnapshot> flow(std::uint64_t id) const = 0;
   virtual std::vector<gateway::RuleSnapshot> rules(std::size_t first, std::size_t count) const = 0;
-  virtual std::vector<gateway::ClassSnapshot> classes() const = 0;    // never many
-  virtual std::vector<gateway::BridgedSnapshot> bridged() const = 0;  // never many
+  virtual std::vector<gateway::ClassSnapshot> classes() const = 0;    // the list is always short
+  virtual std::vector<gateway::BridgedSnapshot> bridged() const = 0;  // the list is always short
   virtual gateway::Explanation explain(const gateway::PolicyKey& key) const = 0;
 };
 

@@ -1,6 +1,6 @@
-// The board from which the stats socket reads the workers' snapshots, and by which it asks for data
-// that only a worker can look up. The worker never waits here: it only tries the lock. If a reader
-// has the lock, the worker comes back a little later.
+// The board from which the stats socket reads the workers' snapshots. Through it, the stats socket
+// also asks for data that only a worker can look up. The worker never waits here: it only tries the
+// lock. If a reader holds the lock, the worker tries again a little later.
 //
 //   worker, every few ms:  if (board.is_asked()) board.answer(view);
 #pragma once
@@ -36,7 +36,7 @@ struct PortSnapshot {
   std::uint16_t mtu = 0;
   bool link_up = false;
   bool gone = false;                // the kernel interface has vanished
-  std::uint32_t link_megabits = 0;  // 0: unknown
+  std::uint32_t link_megabits = 0;  // 0 if not known
   dpdk::PortStats stats;
 };
 
@@ -62,23 +62,24 @@ class SnapshotBoard {
 
   struct Published {
     std::shared_ptr<const Snapshot> snapshot;  // never null
-    Clock::duration age{};  // since the first worker published it; grows while that worker is stuck
+    // Time since the first worker published the snapshot. Grows while that worker is stuck.
+    Clock::duration age{};
   };
-  // Any thread may call this at any time. nullopt before the first snapshot.
+  // Returns the latest snapshot, or nullopt before the first snapshot. Any thread may call this.
   using Look = std::function<std::optional<Published>()>;
   explicit SnapshotBoard(Look look) : look_(std::move(look)) {}
 
   // --- the worker's side: never blocks ---------------------------------------------------------
-  // True if a reader waits for data that only the worker can look up. One relaxed load.
+  // True if a reader waits for data that only the worker can look up. Costs one relaxed load.
   bool is_asked() const { return asked_.load(std::memory_order_relaxed); }
-  // Answers the reader. Returns false if a reader had the lock; is_asked() then stays true while
-  // the reader waits.
+  // Answers the reader. Returns false if a reader holds the lock. is_asked() then stays true while
+  // the reader waits, so that the worker tries again.
   bool answer(const LiveView& view);
 
   // --- the readers' side: any thread -------------------------------------------------------------
   std::optional<Published> latest() const { return look_(); }
-  // Lets the worker call `query`, and waits for the result. Returns nullopt if there is no result
-  // after `patience`.
+  // Lets the worker call `query`, and waits for the result. Returns nullopt if the worker has not
+  // answered after `patience`.
   template <typename Query>
   auto ask(const Query& query, Clock::duration patience)
       -> std::optional<std::invoke_result_t<Query, const LiveView&>> {
@@ -93,7 +94,7 @@ class SnapshotBoard {
 
   const Look look_;
   std::timed_mutex one_reader_;  // one question at a time
-  std::mutex mutex_;             // guards all below; held only to move values, and to answer
+  std::mutex mutex_;  // guards all members below; held only to move values, and to answer
   std::condition_variable answered_;
   std::atomic<bool> asked_ = false;
   Question question_;  // from the waiting reader; called only under the lock

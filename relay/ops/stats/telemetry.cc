@@ -25,7 +25,7 @@ namespace {
 
 constexpr std::chrono::seconds kPatience(1);
 
-// Globals, since DPDK 22.11 does not pass our own argument to a command.
+// These are globals, since DPDK 22.11 does not pass an argument of ours to a command.
 std::shared_mutex current_mutex;
 SnapshotBoard* current = nullptr;
 const EventRing* current_events = nullptr;
@@ -33,8 +33,8 @@ const History* current_history = nullptr;
 Telemetry::Records current_records;
 std::string current_version;
 
-// Returns the result of `write(source)`, or an error, to which DPDK answers null. C code calls the
-// commands, and no exception may reach it.
+// Returns the result of `write(source)`, or an error, for which DPDK sends the client null. The
+// commands are called from C code, so no exception may leave this function.
 template <typename Source, typename Write>
 int with(Source* const& source, const Write& write) noexcept {
   try {
@@ -110,7 +110,7 @@ int histograms(const char* /*command*/, const char* params, rte_tel_data* reply)
   return page_of(params, kHistogramsPerPage, reply, &Snapshot::histograms);
 }
 
-// Lets the worker look something up, and writes the result.
+// Lets the worker run `query`, and writes the result.
 template <typename Query, typename Write>
 int with_live(const Query& query, const Write& write) noexcept {
   return with_board([&](SnapshotBoard& board) {
@@ -136,7 +136,7 @@ void write_listing(const std::vector<Entry>& entries, std::size_t first, rte_tel
   }
 }
 
-// `list(view, first, count)` gives the entries of a page.
+// `list(view, first, count)` returns the entries of a page.
 template <typename List>
 int listing(const char* params, std::size_t most, rte_tel_data* reply, const List& list) {
   const auto page = parse_page(text_of(params), most);

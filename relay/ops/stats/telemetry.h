@@ -1,5 +1,6 @@
-// The stats socket: commands under /satrelay/ of DPDK's telemetry. Its threads read the latest
-// events, and a board with the workers' snapshots. docs/statistics.md describes the commands.
+// The stats socket: commands under /satrelay/ of DPDK's telemetry. DPDK's telemetry threads read
+// the latest events, and the board with the workers' snapshots. docs/statistics.md describes the
+// commands.
 #pragma once
 
 #include <cstddef>
@@ -16,14 +17,15 @@
 
 namespace satrelay::ops {
 
-// Serves the commands while this object exists; a process may have one such object at a time. DPDK
-// cannot unregister a command, so afterwards the commands answer null.
+// Serves the commands while this object exists. A process may have one such object at a time. DPDK
+// cannot unregister a command, so the commands answer null after the object is gone.
 class Telemetry {
  public:
-  // Returns the report on records of flows. Any thread may call it.
+  // Returns the report of the record writer. Any thread may call it.
   using Records = std::function<records::RecordsReport()>;
-  // `board`, `events` and `history` must outlive this object. Without `records` the report is
-  // empty. `version`: of the program. Throws std::runtime_error if DPDK refuses a command.
+  // `board`, `events` and `history` must outlive this object. Without `records`, the report is
+  // empty. `version` is the version of the program. Throws std::runtime_error if DPDK refuses a
+  // command.
   Telemetry(SnapshotBoard& board, const EventRing& events, const History& history,
             Records records = nullptr, std::string version = {});
   Telemetry(const Telemetry&) = delete;
@@ -37,21 +39,22 @@ struct Page {
   std::size_t first = 0;
   std::size_t count = 0;
 };
-// Parses the parameters, and limits the count to `most`. nullopt if `text` is malformed.
+// Parses the parameters, and limits the count to `most`. Returns nullopt if `text` is malformed.
 std::optional<Page> parse_page(std::string_view text, std::size_t most);
-// The parameters of the command `history`: "KIND,first,count" or "KIND,NAME,first,count". The page
-// or the whole text may be left out. The parser returns nullopt if `text` is malformed.
+// The parameters of the command `history`: "KIND,first,count" or "KIND,NAME,first,count". The
+// client may leave out the page ("first,count"), or all parameters. The parser returns nullopt if
+// `text` is malformed.
 struct HistoryQuestion {
   HistoryOf of = HistoryOf::kGateway;
   std::string name;  // "" for the gateway
   Page page;
 };
 std::optional<HistoryQuestion> parse_history_question(std::string_view text, std::size_t most);
-// Parses the parameter of a command about one thing, such as the id of a flow. nullopt if it is not
-// a number.
+// Parses the only parameter of a command, such as the id of a flow. Returns nullopt if it is not a
+// number.
 std::optional<std::uint64_t> parse_number(std::string_view digits);
-// Parses "source,destination,port,protocol,vlan,dscp,direction", which are numbers except for the
-// addresses and the direction. nullopt if `text` is malformed.
+// Parses "source,destination,port,protocol,vlan,dscp,direction". All fields are numbers except for
+// the addresses and the direction. Returns nullopt if `text` is malformed.
 std::optional<gateway::PolicyKey> parse_policy_key(std::string_view text);
 
 }  // namespace satrelay::ops

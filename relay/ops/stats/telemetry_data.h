@@ -1,5 +1,5 @@
-// DPDK's telemetry values with an owner. DPDK 22.11 prints dicts of numbers, strings and dicts, but
-// not lists of dicts. So a listing is a dict with positions as keys.
+// Wraps DPDK's telemetry values, and owns them. DPDK 22.11 can print dicts of numbers, strings and
+// dicts, but not lists of dicts. So a listing is a dict with positions as keys.
 #pragma once
 
 #include <rte_telemetry.h>
@@ -13,11 +13,11 @@ namespace satrelay::ops {
 class TelemetryDict {
  public:
   TelemetryDict();  // throws std::bad_alloc
-  // Fills a value that DPDK passes to a command and still owns.
+  // Fills a value that DPDK passes to a command. DPDK keeps the ownership of the value.
   explicit TelemetryDict(rte_tel_data* reply);
 
-  // Keys: letters, digits, '_', at most 127 characters. Strings longer than 127 characters are cut.
-  // At most 256 entries.
+  // A key may have letters, digits and '_', and at most 127 characters. Strings longer than 127
+  // characters are cut. A dict may have at most 256 entries.
   void add(const char* key, std::uint64_t value);
   void add(const char* key, const std::string& value);
   void add(const char* key, TelemetryDict value);

@@ -23,12 +23,12 @@ std::uint64_t milliseconds(Duration duration) {
   return duration <= Duration::zero() ? 0U : static_cast<std::uint64_t>(duration.to_milliseconds());
 }
 
-// DPDK's dicts have no fractions.
+// DPDK's dicts cannot store fractions.
 std::uint64_t parts_per_million(double ratio) {
   return ratio > 0 ? static_cast<std::uint64_t>(std::llround(ratio * 1e6)) : 0U;
 }
 
-// DPDK's dicts have no null either, so a value that was never measured is left out.
+// DPDK's dicts cannot store null either, so a value that was never measured is left out.
 void add_measured(TelemetryDict& dict, const char* key, std::optional<Duration> duration) {
   if (duration) dict.add(key, microseconds(*duration));
 }
@@ -41,7 +41,7 @@ std::string state_of(const gateway::PeerSnapshot& peer) {
   return peer.wrong_key ? "wrong_key" : stp::to_string(peer.state);
 }
 
-// The number of peers in each state that occurs.
+// Returns a dict from each state that occurs to the number of peers in that state.
 TelemetryDict count_states(const std::vector<gateway::PeerSnapshot>& peers) {
   std::map<std::string, std::uint64_t> count;
   for (const gateway::PeerSnapshot& peer : peers) ++count[state_of(peer)];
@@ -50,8 +50,8 @@ TelemetryDict count_states(const std::vector<gateway::PeerSnapshot>& peers) {
   return dict;
 }
 
-// The first 16 digits of a dictionary file's checksum, as sha256sum prints it; "" if there is no
-// file.
+// Returns the first 16 digits of a dictionary file's checksum, as sha256sum prints it. Returns ""
+// if there is no file.
 std::string digits_of(std::optional<std::uint64_t> fingerprint) {
   return fingerprint ? fmt::format("{:016x}", *fingerprint) : "";
 }
@@ -236,7 +236,7 @@ TelemetryDict to_dict(const gateway::ClassSnapshot& traffic_class) {
   return dict;
 }
 
-// Buckets are cumulative, as in Prometheus' histograms.
+// The buckets are cumulative, as in Prometheus histograms.
 TelemetryDict to_dict(const gateway::HistogramSnapshot& histogram) {
   const HistogramField& field = *histogram.field;
   TelemetryDict dict;

@@ -23,11 +23,12 @@ inline constexpr std::size_t kEventsPerPage = 10;
 inline constexpr std::size_t kHistogramsPerPage = 18;
 inline constexpr std::size_t kBridgedPerPage = 36;
 inline constexpr std::size_t kHistoryPerPage = 48;
-inline constexpr std::size_t kClassesPerPage = config::kMostClasses + 2;  // all that can exist
+// Enough for all classes that can exist.
+inline constexpr std::size_t kClassesPerPage = config::kMostClasses + 2;
 
 void write_status(const SnapshotBoard::Published& published, const std::string& version,
                   TelemetryDict& reply);
-// `lost`: records that all workers lost because the writer was behind.
+// `lost` is the number of records that the workers lost because the record writer did not keep up.
 void write_records(const records::RecordsReport& report, std::uint64_t lost, TelemetryDict& reply);
 void write_counters(const gateway::Counters& counters, TelemetryDict& reply);
 TelemetryDict to_dict(const PortSnapshot& port);
@@ -37,7 +38,7 @@ TelemetryDict to_dict(const gateway::RuleSnapshot& rule);
 TelemetryDict to_dict(const gateway::ClassSnapshot& traffic_class);
 TelemetryDict to_dict(const gateway::HistogramSnapshot& histogram);
 TelemetryDict to_dict(const gateway::BridgedSnapshot& connection);
-TelemetryDict to_dict(const gateway::FlowSnapshot& flow);                  // an entry of a listing
+TelemetryDict to_dict(const gateway::FlowSnapshot& flow);  // a short entry, for a listing
 void write_flow(const gateway::FlowSnapshot& flow, TelemetryDict& reply);  // all fields
 
 TelemetryDict to_dict(const HistoryPoint& point);

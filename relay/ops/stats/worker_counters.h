@@ -1,5 +1,5 @@
-// The counters of one worker among several: frames received, taken from other workers, and given to
-// them.
+// The counters of one of several workers: frames that it received, took from other workers, and
+// gave to other workers.
 #pragma once
 
 #include <array>
@@ -33,8 +33,8 @@ struct WorkerCounters {
 };
 static_assert(lists_every_counter<WorkerCounters>());
 
-// Upper bounds of the buckets, in nanoseconds. Rounds do not include the rests between them, so the
-// sum of the histogram is the worker's time at work.
+// Upper bounds of the buckets, in nanoseconds. A round does not include the pause after it, so the
+// sum of the histogram is the time that the worker was busy.
 inline constexpr std::array<std::uint64_t, 15> kWorkerRoundBounds = {
     1'000,   2'000,     5'000,     10'000,    20'000,     50'000,     100'000,    200'000,
     500'000, 1'000'000, 2'000'000, 5'000'000, 10'000'000, 20'000'000, 100'000'000};

@@ -23,7 +23,7 @@ OutputFile::OutputFile(std::filesystem::path file) : file_(std::move(file)) {
   std::string pattern = file_.parent_path() / name.append(".XXXXXX");
   const int descriptor = mkstemp(pattern.data());
   if (descriptor < 0) fail(errno);
-  // Give the file the mode of an ordinary new file, since mkstemp() gives access to the owner only.
+  // mkstemp() gives access to the owner only, so give the file the mode of an ordinary new file.
   const mode_t mask = umask(0);
   umask(mask);
   fchmod(descriptor, 0666 & ~mask);

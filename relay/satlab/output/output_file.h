@@ -1,5 +1,5 @@
-// A file that is written as a whole or not at all: the text goes to a temporary file in the same
-// folder, which is then renamed.
+// A file that is written as a whole or not at all. The text goes to a temporary file in the same
+// folder, and commit() renames the temporary file.
 #pragma once
 
 #include <filesystem>
@@ -10,8 +10,8 @@ namespace satrelay::satlab {
 
 class OutputFile {
  public:
-  // Creates the temporary file, so that an unwritable path is found before the run begins. Throws
-  // std::runtime_error "FILE: cannot be written: why".
+  // Creates the temporary file, so that a path that cannot be written fails before the run begins.
+  // Throws std::runtime_error "FILE: cannot be written: why".
   explicit OutputFile(std::filesystem::path file);
   ~OutputFile();  // removes the temporary file, unless commit() was called
   OutputFile(const OutputFile&) = delete;

@@ -18,7 +18,7 @@
 namespace satrelay::satlab {
 namespace {
 
-// Inside single quotes gnuplot knows one escape: a doubled quote.
+// Within single quotes, the only escape in gnuplot is a doubled quote.
 std::string gnuplot_quoted(const std::string& text) {
   std::string result = "'";
   for (const char c : text) {
@@ -28,13 +28,14 @@ std::string gnuplot_quoted(const std::string& text) {
   return result + "'";
 }
 
-// How many points a line has at most. If there are more samples, each point covers several samples.
+// The largest number of points in a curve. If there are more samples, a point covers several
+// samples.
 constexpr std::size_t kMostPoints = 2'000;
 
 struct Point {
   double time = 0;
-  double link_mbps[2] = {0, 0};  // delivered over the link, by sending side
-  double host_mbps[2] = {0, 0};  // received by hosts, by station
+  double link_mbps[2] = {0, 0};  // delivered over the link, by the side that sent
+  double host_mbps[2] = {0, 0};  // received by the hosts, by the station of the hosts
   double queue_ms[2] = {0, 0};
   double loss[2] = {0, 0};  // per cent of the frames offered
   double retransmitted_mbps[2] = {0, 0};
@@ -146,7 +147,7 @@ void draw_plot(const std::filesystem::path& gnuplot, const std::string& script) 
     _exit(127);
   }
   close(ends[0]);
-  // Ignore SIGPIPE while writing: if gnuplot ends early, its exit status says so.
+  // Ignore SIGPIPE while writing: if gnuplot exits early, its exit status reports the error.
   struct sigaction ignore {
   }, before{};
   ignore.sa_handler = SIG_IGN;

@@ -1,5 +1,5 @@
-// Draws a run's time series by gnuplot as stacked panels: throughput, queue, loss, and the
-// gateways' retransmissions, if the run has gateways.
+// Draws a run's time series with gnuplot, as a stack of panels: throughput, queue, loss and, if the
+// run has gateways, the gateways' retransmissions.
 #pragma once
 
 #include <filesystem>

@@ -1,5 +1,5 @@
-// Shows the progress of a long run on stderr: a bar on a terminal, else a line every ten seconds.
-// Also notes whether the run was asked to end (Ctrl-C, SIGTERM).
+// Shows the progress of a long run on stderr: a bar on a terminal, otherwise a line every ten
+// seconds. Also notes a request to end the run (Ctrl-C, SIGTERM).
 #pragma once
 
 #include <chrono>
@@ -26,7 +26,7 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  // `share`: the part of the run that is done, 0 to 1. `text`: shown beside the bar.
+  // `share` is the part of the run that is done, 0 to 1. `text` is shown beside the bar.
   void show(double share, const std::string& text);
 
  private:

@@ -11,9 +11,9 @@ namespace satrelay::satlab {
 std::string report_table(const RunResult& result);
 nlohmann::ordered_json report_json(const RunResult& result);
 
-// Returns the time series: a line of names, then a line for each sample. Rates are means since the
-// previous sample. Lost frames are counted from the run's zero, but the gateways' counts begin with
-// their start.
+// Returns the time series as CSV: a line of column names, then a line for each sample. Rates are
+// means over the time since the previous sample. Losses of the link are counted from the run's
+// zero, but the gateways' counters from the start of the gateways.
 std::string report_csv(const RunResult& result);
 
 }  // namespace satrelay::satlab

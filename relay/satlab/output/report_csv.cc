@@ -27,7 +27,7 @@ std::string csv_quoted(const std::string& text) {
   return result + "\"";
 }
 
-// The two samples of a row, and the sample at the run's zero.
+// The two samples that bound the interval of a row, and the sample at the run's zero.
 struct Interval {
   const Sample& zero;
   const Sample& before;

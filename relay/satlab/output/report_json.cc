@@ -5,8 +5,8 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// The counters of a link that a report shows. The report has names of its own for them, which say
-// what happened to the offered frames.
+// The link counters that a report shows. The report renames them, so that a name says what happened
+// to the offered frames.
 struct LinkFigure {
   const char* name;
   std::uint64_t link::DirectionCounters::*member;
@@ -27,7 +27,7 @@ constexpr LinkFigure kLinkFigures[] = {
     {"bytes_carried", &link::DirectionCounters::bytes_carried},
 };
 
-// The counters of a session that a report shows.
+// The session counters that a report shows.
 constexpr CounterField<stp::Counters> kGatewayFields[] = {
     field_of(&stp::Counters::packets_out),       field_of(&stp::Counters::packets_lost),
     field_of(&stp::Counters::spurious_losses),   field_of(&stp::Counters::retransmitted_bytes),

@@ -1,5 +1,5 @@
-// The experiments of a paper. Each has the published figures, the bound of the channel, and our
-// target.
+// Experiments that reproduce those of a paper. Each row has the published figures, the bound of the
+// channel, and our target.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace satrelay::satlab {
 
 enum class Better : std::uint8_t { kHigher, kLower };
 
-// How a paper qualifies a figure.
+// How a paper qualifies a published figure.
 enum class Relation : std::uint8_t {
   kEqual,
   kAbout,   // "about 200 Mbps"
@@ -29,7 +29,8 @@ struct Published {
   std::string system;
   double figure = 0;
   Relation relation = Relation::kEqual;
-  // The place in the paper, if the paper gives another figure for the same case elsewhere.
+  // Where in the paper the figure is. Given only if the paper has a different figure for the same
+  // case elsewhere.
   std::string place = {};
 };
 
@@ -38,16 +39,17 @@ struct RowSpec {
   std::string unit;
   std::vector<Published> published;  // figures of the same system are adjacent
   std::optional<double> bound;
-  std::optional<double> target;  // nullopt: the figure is only for information
+  std::optional<double> target;  // nullopt means that the figure is only for information
   Better better = Better::kHigher;
 };
 
-// One experiment, which gives the figures of one or more rows.
+// One experiment. Its runs give the figures of one or more rows.
 struct Case {
-  std::string name;  // for --case
+  std::string name;  // the name to select with --case
   std::vector<RowSpec> rows;
   std::function<Experiment(std::uint64_t seed)> build;
-  // Returns a figure for each row, in the order of `rows`; NaN: it could not be measured.
+  // Returns a figure for each row, in the order of `rows`. NaN means that the figure was not
+  // measured.
   std::function<std::vector<double>(const RunResult&)> figures;
 };
 
@@ -64,9 +66,9 @@ Paper marchese_paper();
 Paper tps_paper();
 Paper accelerator_paper();
 Paper winds_paper();
-Paper channel_paper();  // cases that are not from a paper: short flows, bursts, steps, outages
+Paper channel_paper();  // not from a paper: short flows, bursts, rate steps, outages
 
-// The names that paper() knows, in order.
+// Returns the names that paper() accepts, in order.
 std::vector<std::string> paper_names();
 // Throws std::invalid_argument for an unknown name.
 Paper paper(std::string_view name, Length length);

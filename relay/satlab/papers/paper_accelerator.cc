@@ -17,7 +17,7 @@ Experiment build(std::uint64_t bytes, std::uint64_t seed) {
   Experiment experiment = experiment_for(conditions);
   experiment.until = Until::kFlowsOver;
   experiment.duration = Duration::seconds(300);
-  // FTP in active mode: the side that has the file opens the data connection.
+  // FTP in active mode: the side that has the file opens the data connection, so it is the client.
   add_flows(experiment, {.name = "file", .upload = bytes});
   return experiment;
 }

@@ -1,5 +1,5 @@
-// Effects that no single paper measures, but that every satellite has on its traffic: short flows
-// on a lossy link, bursts, reordering, steps of the rate, an outage, a low orbit.
+// Effects that no single paper measures, but that traffic over any satellite meets: short flows on
+// a lossy link, bursts of losses, reordering, steps of the rate, an outage, a low orbit.
 #include <algorithm>
 #include <iterator>
 
@@ -30,8 +30,8 @@ struct ShortFlows {
   double rate;
   std::int64_t round_trip_ms;
   std::uint64_t bytes;
-  // The mean completion time in seconds at 1% loss, if each loss is retransmitted after an
-  // immediate NACK.
+  // The mean completion time in seconds at 1% loss if each loss is retransmitted as soon as a NACK
+  // reports it.
   double nack_mean;
 };
 
@@ -79,8 +79,8 @@ Case short_flows(const ShortFlows& spec) {
 constexpr Duration kBulkFrom = Duration::seconds(1);
 constexpr Duration kBulkTo = Duration::seconds(60);
 
-// The link loses all packets in the bad state, which makes 1% of all packets. `mean_packets`: the
-// mean length of a burst.
+// In the bad state the link loses all packets, so that it loses 1% of all packets in the long run.
+// `mean_packets` is the mean length of a burst of losses.
 Case bursts(double mean_packets) {
   constexpr double kLoss = 0.01;
   const auto build = [mean_packets](std::uint64_t seed) {
@@ -89,9 +89,9 @@ Case bursts(double mean_packets) {
     chain.bad_to_good = 1 / mean_packets;
     chain.good_to_bad = chain.bad_to_good * kLoss / (1 - kLoss);
     experiment.scenario.a_to_b.gilbert_elliott = chain;
-    // The same fades hit single reports on the return path. A report is sent only every 25 ms, so a
-    // fade is over before the next report. (A burst of as many reports would be an outage of a
-    // second.)
+    // On the return path, the same fades are independent losses of single reports: a report is sent
+    // only every 25 ms, so a fade is over before the next report. (A burst of as many reports as
+    // packets would be an outage of a second.)
     experiment.scenario.b_to_a.loss = kLoss;
     experiment.duration = kBulkTo;
     add_flows(experiment, {.name = "bulk", .upload = kUnlimited});
@@ -160,9 +160,10 @@ Case rate_step(Announced announced) {
   }
   one.build = [announced](std::uint64_t seed) {
     Conditions conditions = geo(seed);
-    // If the step is not announced, the sender learns of it from reports, a round trip later. A
-    // deep queue then holds more than can drain within four round trips. So the modem has the usual
-    // queue: 100 ms at the full rate, which is a second at the lower rate.
+    // If the step is not announced, the sender learns of it from the reports, a round trip later.
+    // During that round trip a deep queue would fill with more bytes than can drain within four
+    // round trips. So the modem has the usual queue: 100 ms at the full rate, which takes a second
+    // to drain at the lower rate.
     conditions.queue = announced == Announced::kYes ? ByteCount(4'000'000) : ByteCount(625'000);
     Experiment experiment = experiment_for(conditions);
     experiment.changes.push_back(
@@ -191,9 +192,9 @@ Case outage() {
   static constexpr Duration kBack = Duration::seconds(20);
   Case one;
   one.name = "outage of 10 s";
-  // The target is 0.1 + 0.55 + 0.05 s: the probe that finds the link again is sent within 100 ms, a
-  // round trip passes before the full rate arrives, and the figure is the end of the first full
-  // step of the grid.
+  // The target is 0.1 + 0.55 + 0.05 s. The sender probes the link within 100 ms after the outage, a
+  // round trip passes before the full rate arrives at the receiver, and the figure is the end of
+  // the first 50 ms step at the full rate.
   one.rows = {{one.name + ": full rate at the receiver after its return, grid 50 ms",
                "s",
                {},
@@ -220,7 +221,7 @@ Case outage() {
   return one;
 }
 
-// A low orbit: the delay of the path changes in steps as satellites take over from each other. Each
+// A low orbit: the delay of the path changes in steps at handovers between satellites. Each
 // handover interrupts the link for 100 ms.
 Case low_orbit() {
   static constexpr Duration kTo = Duration::seconds(120);
@@ -232,7 +233,7 @@ Case low_orbit() {
     conditions.forward = megabit(100);
     conditions.round_trip = Duration::milliseconds(50);
     Experiment experiment = experiment_for(conditions);
-    // One-way delays: half of round trips of 25 to 60 ms.
+    // One-way delays, for round trips of 25 to 60 ms.
     const std::int64_t delays_us[] = {12'500, 30'000, 20'000, 25'000, 15'000};
     std::size_t turn = 1;
     for (Duration at = kHandover; at < kTo; at = at + kHandover) {

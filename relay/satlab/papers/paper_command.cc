@@ -29,8 +29,8 @@ class PaperProgress final : public PaperObserver {
   Progress progress_;
 };
 
-// Keeps only the case with the name `text`. If there is no such case, keeps all cases that contain
-// `text` in their names.
+// Keeps only the case named `text`. If there is none, keeps all cases with names that contain
+// `text`.
 void keep(std::vector<Case>& cases, const std::string& text) {
   const bool exact = std::ranges::find(cases, text, &Case::name) != cases.end();
   std::erase_if(cases, [&](const Case& one) {

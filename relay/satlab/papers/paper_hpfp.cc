@@ -13,8 +13,8 @@ constexpr Duration kInOrderFrom = Duration::seconds(5);
 constexpr Duration kInOrderTo = Duration::seconds(85);
 constexpr double kInOrderShare = 0.97;
 constexpr double kMtu1500Share = 0.993;
-// Four times the bytes that are in flight on a host's cable. Windows and buffers of this size stay
-// in the processor's cache, which saves a tenth of a run's time.
+// Four times the bytes in flight on a host's cable. Windows and buffers of this size fit into the
+// processor's cache, which shortens a run by a tenth.
 constexpr std::uint64_t kHostWindow = 256 << 10;
 // The interval of the samples. The measured start-up time is a multiple of this interval.
 constexpr Duration kSampling = Duration::milliseconds(50);
@@ -35,9 +35,9 @@ Experiment build(double loss, std::uint16_t mtu, Duration duration, std::uint64_
   conditions.overhead = config::kOverheadEthernet;
   conditions.seed = seed;
   Experiment experiment = experiment_for(conditions);
-  // A flow's reassembly stores all bytes that arrive while a retransmission is missing. If
-  // retransmissions are lost, too, these are the bytes of three round trips or more at the whole
-  // rate. One flow gets 9/32 of the memory in each direction. Memory that is not touched costs
+  // A flow's reassembly stores all bytes that arrive while a retransmission is missing. If the
+  // retransmission is lost as well, these bytes are what three or more round trips carry at the
+  // full rate. One flow gets 9/32 of the memory in each direction. Memory that is not touched costs
   // nothing.
   for (sim::Station& station : experiment.scenario.stations) {
     station.limits.memory = ByteCount(16ULL << 30);
@@ -54,7 +54,7 @@ Experiment build(double loss, std::uint16_t mtu, Duration duration, std::uint64_
 
 Case loss_case(const LossRow& row, std::uint16_t mtu, Length length) {
   // The rows at MTU 1500 measure only the first figure, since their runs have six times as many
-  // packets.
+  // packets and take longer.
   const bool in_order = length == Length::kFull && mtu == 9000;
   const Duration duration = in_order ? kInOrderTo : kTo;
   Case one;
@@ -107,8 +107,8 @@ Case loss_case(const LossRow& row, std::uint16_t mtu, Length length) {
 
 Paper hpfp_paper(Length length) {
   using enum Relation;
-  // The figures are from the text beside figures 7 and 8. According to the conclusion, both TCP and
-  // UDT have "less than 1 Gbps at 0.1% PLR or higher". According to the text, UDT has less than 1
+  // The figures are from the text beside figures 7 and 8. The paper's conclusion says that both TCP
+  // and UDT have "less than 1 Gbps at 0.1% PLR or higher". Its text says that UDT has less than 1
   // Gbps at any higher loss.
   const LossRow rows[] = {
       {0, "0", 9.83, {{"HpFP", 9.9}, {"TCP-Hybla", 9.38}, {"UDT", 3.7}}},

@@ -12,7 +12,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// Formats the value with four significant digits or more, but with at most three decimals.
+// Formats the value with at least four significant digits, but with at most three decimals.
 std::string number(double value) {
   const double size = std::abs(value);
   const int decimals = size >= 100 ? 1 : size >= 10 ? 2 : 3;
@@ -37,12 +37,12 @@ const char* sign_of(Relation relation) {
   return "";
 }
 
-// Stands between two figures of a paper for the same case and the same system.
+// Separates two contradicting figures that a paper gives for the same case and system.
 constexpr const char* kContradiction = " against ";
 
 std::string published_text(const RowSpec& row) {
   std::string text;
-  const std::string* before = nullptr;  // the system of the previous figure
+  const std::string* before = nullptr;  // system of the previous figure
   for (const Published& one : row.published) {
     const bool same = before != nullptr && *before == one.system;
     if (!text.empty()) text += same ? kContradiction : ", ";

@@ -15,7 +15,7 @@ struct Task {
   std::uint64_t seed;
 };
 
-// Gives tasks to the threads, and collects the figures and the progress of all tasks.
+// Gives the tasks to the threads, and collects the figures and the progress of all runs.
 class CaseQueue {
  public:
   CaseQueue(const Paper& paper, const PaperRun& run, PaperObserver* observer)
@@ -56,7 +56,8 @@ class CaseQueue {
         std::vector<double> values;
         for (const std::vector<double>& of_seed : figures_[i]) values.push_back(of_seed.at(row));
         RowResult one{rows[row], worst(values, rows[row].better), std::nullopt, std::nullopt};
-        // A case that was not run because of a stop has not missed its target.
+        // If the runs were stopped, a case without a figure was not run, and has not missed its
+        // target.
         if (one.ours || !stopped_) one.met = meets(one.spec, one.ours);
         result.rows.push_back(std::move(one));
       }
@@ -109,7 +110,7 @@ class CaseQueue {
     if (observer_ != nullptr && !observer_->on_progress(done_ / total_, what)) stopped_ = true;
     return !stopped_;
   }
-  // Counts the remaining seconds of a run as done, if the run ended early.
+  // If the run ended early, counts its remaining seconds as done.
   void finish(double seconds) {
     const std::lock_guard lock(mutex_);
     done_ += seconds;
@@ -122,11 +123,11 @@ class CaseQueue {
   std::mutex mutex_;
   std::vector<Task> tasks_;
   std::size_t next_ = 0;
-  double total_ = 0;  // seconds of virtual time
+  double total_ = 0;  // seconds of virtual time of all runs
   double done_ = 0;
   bool stopped_ = false;
   std::exception_ptr error_;
-  std::vector<std::vector<std::vector<double>>> figures_;  // by case, by run, by row
+  std::vector<std::vector<std::vector<double>>> figures_;  // indexed by case, run and row
 };
 
 }  // namespace

@@ -27,29 +27,29 @@ struct PaperResult {
   bool all_met() const;
 };
 
-// Returns the worst of several figures, or nullopt if there are no figures, or if some figure was
-// not measured.
+// Returns the worst of several figures. Returns nullopt if there are none, or if any was not
+// measured.
 std::optional<double> worst(const std::vector<double>& figures, Better better);
 // Returns whether `figure` meets the row's target, or nullopt if the row has no target. A figure
-// that was not measured does not meet it.
+// that was not measured misses the target.
 std::optional<bool> meets(const RowSpec& row, std::optional<double> figure);
 
 struct PaperRun {
-  std::size_t seeds = 3;  // how many seeds; they are 1, 2, 3, ...
+  std::size_t seeds = 3;  // number of seeds; the seeds are 1, 2, 3, ...
   std::size_t jobs = 1;
   config::Controller controller = config::Controller::kFixedRate;
 };
 
-// Learns the progress of the runs. on_progress() is called after each sample of each run, by the
-// thread of the run. Calls do not overlap.
+// Receives the progress of the runs. Each run's thread calls on_progress() after each sample, but
+// only one thread at a time.
 class PaperObserver {
  public:
   virtual ~PaperObserver() = default;
-  // `share`: the part of the virtual time of all runs that is done. Returns false to end all runs.
+  // `share` is the part of all runs' virtual time that is done. Return false to end all runs.
   virtual bool on_progress(double share, const std::string& what) = 0;
 };
 
-// Throws what run_experiment() throws, after all threads have ended.
+// After all threads have ended, throws an exception if run_experiment() threw it in a thread.
 PaperResult run_paper(const Paper& paper, const PaperRun& run, PaperObserver* observer = nullptr);
 
 }  // namespace satrelay::satlab

@@ -94,8 +94,8 @@ double completion_seconds(const RunResult& result) {
 }
 
 double bound_rate(const Experiment& experiment, sim::Side from, Duration begin, Duration end) {
-  // The bytes of a flow that fills the link all the time. They decide the length of the offsets in
-  // its packets.
+  // The number of bytes of a flow that fills the link all the time. It decides the length of the
+  // stream offsets in the flow's packets.
   const double rate = static_cast<double>(experiment.scenario.a_to_b.rate.to_bits_per_second()) / 8;
   const auto bytes = static_cast<std::uint64_t>(rate * end.to_seconds());
   return LinkBound(experiment, from, bytes).bits_between(begin, end) / (end - begin).to_seconds();

@@ -1,5 +1,5 @@
-// Common parts of the papers' experiments: two hosts, two gateways, a link with the paper's
-// conditions, and figures taken from the time series.
+// The common parts of the papers' experiments: two hosts, two gateways, a link with the paper's
+// conditions, and functions that compute figures from the time series.
 #pragma once
 
 #include <cstdint>
@@ -20,32 +20,34 @@ constexpr BitRate megabit(double value) {
 }
 
 struct Conditions {
-  BitRate forward;              // a to b
-  std::optional<BitRate> back;  // nullopt: the same as `forward`
+  BitRate forward;              // from a to b
+  std::optional<BitRate> back;  // from b to a; nullopt means the same as `forward`
   Duration round_trip;
-  double loss = 0;  // probability of the loss of a packet, both ways
+  double loss = 0;  // probability that a packet is lost, in either direction
   std::uint16_t mtu = 1500;
   std::uint32_t overhead = config::kOverheadIp;
   ByteCount queue = ByteCount(0);
   std::uint64_t seed = 1;
 };
-// Returns an experiment with one host on each side. The cables have at least four times the link's
-// rate, and add 0.1 ms to the round trip.
+// Returns an experiment with one host on each side. The hosts' cables have at least four times the
+// link's rate, and add 0.1 ms to the round trip.
 Experiment experiment_for(const Conditions& conditions);
 
-// Return how many bits a second were stored by the gateway at `at`, or received by its hosts,
-// between two times. NaN unless the series has samples at both times.
+// Return a mean rate in bits a second between two times: stored_rate() of the bytes that the
+// gateway at `at` stored, received_rate() of the bytes that its hosts received. NaN unless the
+// series has samples at both times.
 double stored_rate(const RunResult& result, sim::Side at, Duration begin, Duration end);
 double received_rate(const RunResult& result, sim::Side at, Duration begin, Duration end);
-// Returns how many bits a second the direction carried between two times, as the modem counts them,
-// lost frames included.
+// Returns the mean rate in bits a second that the direction carried between two times. The bytes
+// are counted as the modem counts them, and include lost frames.
 double carried_rate(const RunResult& result, sim::Side from, Duration begin, Duration end);
 
-// Returns the seconds from `begin` until the gateway at `at` first stores at least `rate` (bit/s)
-// between two samples of the series; NaN if it never does.
+// Returns the time in seconds from `begin` until the gateway at `at` first stores at least `rate`
+// (bit/s) between two samples. Returns NaN if it never does.
 double seconds_until_rate(const RunResult& result, sim::Side at, Duration begin, double rate);
 
-// Returns the longest wait of any frame in the modem's queue between two times, in milliseconds.
+// Returns the longest time in milliseconds that a frame waited in the modem's queue between two
+// times.
 double queue_peak_ms(const RunResult& result, sim::Side from, Duration begin, Duration end);
 
 // Returns the completion time of the first flow, in seconds; NaN if the flow is not complete.

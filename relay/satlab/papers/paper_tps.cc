@@ -9,8 +9,9 @@ constexpr Duration kDuration = Duration::seconds(550);
 constexpr std::uint16_t kSegment = 1000;
 constexpr std::uint64_t kQueuePackets = 50;
 constexpr double kLoss = 0.01;
-constexpr double kTarget = 9.2;      // Mbit/s
-constexpr double kReturnTarget = 5;  // kbit/s; the budget of feedback is the same
+constexpr double kTarget = 9.2;  // Mbit/s
+// In kbit/s; the configured budget for feedback has the same value.
+constexpr double kReturnTarget = 5;
 
 Experiment build(std::size_t connections, BitRate back, std::uint64_t seed) {
   Conditions conditions;
@@ -21,7 +22,7 @@ Experiment build(std::size_t connections, BitRate back, std::uint64_t seed) {
   conditions.seed = seed;
   conditions.queue = ByteCount(kQueuePackets * 1500);
   Experiment experiment = experiment_for(conditions);
-  // Use the feedback mode of TP-S, which sends a report each round trip.
+  // Use the same kind of feedback as TP-S: one report each round trip.
   experiment.scenario.stp.feedback.mode = config::FeedbackMode::kMNack;
   experiment.scenario.stp.feedback.budget = BitRate::bits_per_second(5'000);
   experiment.scenario.stations[0].hosts[0].tcp.mss = kSegment;
@@ -60,8 +61,7 @@ Paper tps_paper() {
       "1 connection", 1, wide,
       {{"Reno/NewReno/STP", 0.2}, {"Westwood", 0.3}, {"XCP", 0.5}, {"Peach", 0.72}, {"TP-S", 0.8}},
       {{"TCPs", 5, kMore}, {"TP-S", 1, kAtMost}}));
-  // The paper has figures for ten connections only with a narrow return link, not with the wide
-  // one.
+  // For ten connections, the paper has figures only with a narrow return link, not with a wide one.
   paper.cases.push_back(connections_case("10 connections", 10, wide, {}, {}));
   paper.cases.push_back(
       connections_case("20 connections", 20, wide,

@@ -27,8 +27,8 @@ Case download(const std::string& name, double rate, std::int64_t round_trip_ms,
   Case one;
   one.name = name;
   const double bits = static_cast<double>(kFile) * 8 / 1e6;
-  // The bound is the time from the server's first byte to the client's last byte, so it includes
-  // half a round trip.
+  // The bound uses the time from the server's first byte to the client's last byte, so this time
+  // includes half a round trip.
   const double bound = bits / bound_completion(build(rate, round_trip_ms, 1), kFile);
   one.rows = {{name, "Mbit/s", std::move(published), bound, target, Better::kHigher},
               {name + ", from the first byte at the client",
@@ -54,7 +54,7 @@ Case download(const std::string& name, double rate, std::int64_t round_trip_ms,
   return one;
 }
 
-// Returns the lowest Jain index of any interval of 5 s.
+// Returns the lowest Jain index over all intervals of 5 s.
 double least_jain_index(const RunResult& result) {
   double least = 1;
   const Sample* before = &result.series.front();

@@ -14,7 +14,7 @@ namespace {
 using ctl::Json;
 using ops::EventKind;
 
-constexpr const char* kHeard = "heard";      // whether a peer is heard
+constexpr const char* kHeard = "heard";      // whether packets from a peer arrive
 constexpr const char* kLink = "link";        // whether a port has a link
 constexpr const char* kAnswers = "answers";  // whether the gateway answers
 constexpr const char* kGateway = "gateway";
@@ -26,7 +26,7 @@ struct Change {
   const char* about;
   Turn turn;
 };
-// Events that raise or end the alarm about a matter.
+// The events that raise or end the alarm about a matter.
 constexpr Change kChanges[] = {
     {EventKind::kPeerUnheard, kHeard, Turn::kWorse},
     {EventKind::kPeerSilent, kHeard, Turn::kWorse},
@@ -66,8 +66,8 @@ const Change* change_of(std::string_view name) {
   return found == std::end(kChanges) ? nullptr : found;
 }
 
-// Whether an event or a reading can end alarms about the matter. Other alarms end after
-// kForgottenAfterMs.
+// Whether an event or a reading can end an alarm about the matter. Alarms about other matters end
+// after kForgottenAfterMs.
 bool has_end(std::string_view about) {
   return about == kAnswers ||
          std::ranges::any_of(kChanges, [&](const Change& each) { return each.about == about; });
@@ -77,7 +77,8 @@ std::string string_of(const Json& event, const char* key) {
   return std::string(metrics::word(event, key).value_or(""));
 }
 
-// Returns an alarm that the readings show, in the words of the event that reports the same trouble.
+// Returns the alarm for trouble that the readings show. It has the words of the event that reports
+// the same trouble.
 Alarm alarm_of(EventKind kind, const std::string& subject, std::uint64_t now_ms) {
   const ops::EventDescription& event = ops::describe(kind);
   return {.name = std::string(event.name),
@@ -89,8 +90,8 @@ Alarm alarm_of(EventKind kind, const std::string& subject, std::uint64_t now_ms)
           .told_ms = now_ms};
 }
 
-// Returns the event that reports a state of a peer. Three events report `refused`, and all three
-// have the same remedy.
+// Returns the event that reports a state of a peer. There are three events for the state `refused`,
+// which all have the same remedy.
 EventKind kind_of_state(std::string_view state) {
   if (state == "connecting") return EventKind::kPeerUnheard;
   if (state == "suspect") return EventKind::kPeerSilent;
@@ -142,7 +143,7 @@ std::vector<AlarmNotice> AlarmBook::handle_event(const Json& event) {
   Alarm told = alarm_of(event);
   const std::uint64_t epoch = ctl::number(event, "boot_epoch").value_or(0);
   if (epoch != boot_epoch_) {
-    // A restarted gateway reports again everything that is wrong.
+    // A restarted gateway reports all trouble again, so end the alarms of the earlier run.
     boot_epoch_ = epoch;
     while (!alarms_.empty()) {
       Alarm over = alarms_.begin()->second;
@@ -211,7 +212,7 @@ std::vector<AlarmNotice> AlarmBook::handle_readings(const metrics::Readings& rea
     end(key, std::move(over), notices);
   }
   if (!readings.up) return notices;
-  // By this age the gateway itself has reported peers that it does not hear.
+  // A gateway of this age has already reported the peers from which it receives no packets.
   constexpr std::uint64_t kUnheardAfterMs = 15'000;
   const bool is_young = ctl::number(readings.status, "uptime_ms").value_or(0) < kUnheardAfterMs;
   for (const Json& peer : readings.peers) {

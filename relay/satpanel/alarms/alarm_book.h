@@ -1,5 +1,5 @@
-// Keeps the current alarms of a gateway, as they follow from its events and from the panel's
-// readings. Uses neither clocks nor threads.
+// Keeps the current alarms of a gateway, which it derives from the gateway's events and from the
+// panel's readings. Uses neither clocks nor threads.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +12,9 @@
 
 namespace satrelay::panel {
 
-// An alarm is about a subject and a matter, like "peer hub" and "heard". There is at most one alarm
-// for each such pair. A later event about the pair replaces the alarm, if the matter becomes worse
-// or better.
+// An alarm is about a subject and a matter, such as "peer hub" and "heard". There is at most one
+// alarm for each such pair. If the matter becomes worse or better, a later event about the same
+// pair replaces the alarm.
 struct Alarm {
   std::uint32_t index = 0;  // not reused for another alarm while the panel runs
   std::string name = {};    // name of the event
@@ -23,42 +23,42 @@ struct Alarm {
   std::string text = {};
   std::string detail = {};
   std::string advice = {};
-  std::uint64_t number = 0;    // number of the event; 0: a reading showed the alarm
-  std::uint64_t since_ms = 0;  // when it began or last changed; ms since 1970, UTC
-  std::uint64_t told_ms = 0;   // when it was last reported; ms since 1970, UTC
-  std::string matter = {};     // "heard" and the like, or the event's name
+  std::uint64_t number = 0;    // number of the event; 0 means that a reading caused the alarm
+  std::uint64_t since_ms = 0;  // time at which it began or last changed; ms since 1970, UTC
+  std::uint64_t told_ms = 0;   // time at which it was last reported; ms since 1970, UTC
+  std::string matter = {};     // such as "heard", or the event's name
 };
 
-// Returns the alarm that says the same as the event.
+// Returns the alarm that corresponds to the event.
 Alarm alarm_of(const nlohmann::ordered_json& event);
 
 // Reports that an alarm was raised, has changed, or is over.
 struct AlarmNotice {
   bool is_over = false;
-  // The current alarm; if it is over: name, text and number of the event that ended it.
+  // The current alarm. If the alarm is over, it has the name, text and number of the ending event.
   Alarm alarm;
 };
 
 class AlarmBook {
  public:
-  // Some alarms have no event that ends them. The gateway repeats such an alarm once a minute. If
-  // it has not repeated the alarm for this time, the alarm is over.
+  // For some alarms there is no event that ends them. The gateway repeats such an alarm once a
+  // minute. If the gateway has not repeated the alarm for this time, the alarm is over.
   static constexpr std::uint64_t kForgottenAfterMs = 180'000;
-  // How long the events may lag behind the readings.
+  // The longest time by which the events may lag behind the readings.
   static constexpr std::uint64_t kPatienceMs = 5'000;
 
-  // Handles an event as the gateway reports it, with its boot epoch. Events must be passed in the
-  // order of their numbers.
+  // Handles an event as the gateway reports it, with its boot epoch. Pass the events in the order
+  // of their numbers.
   std::vector<AlarmNotice> handle_event(const nlohmann::ordered_json& event);
-  // Handles the readings of `now_ms`. Raises and ends alarms about peers and ports if the panel
-  // missed events, and an alarm about a gateway that does not answer.
+  // Handles the readings taken at `now_ms`. If the panel missed events, raises and ends alarms
+  // about peers and ports. Also raises and ends the alarm about a gateway that does not answer.
   std::vector<AlarmNotice> handle_readings(const metrics::Readings& readings, std::uint64_t now_ms);
 
   // Sorted by index.
   std::vector<Alarm> alarms() const;
 
  private:
-  using Key = std::pair<std::string, std::string>;  // subject, matter
+  using Key = std::pair<std::string, std::string>;  // (subject, matter)
   using Notices = std::vector<AlarmNotice>;
 
   void raise(const Key& key, Alarm alarm, Notices& notices);

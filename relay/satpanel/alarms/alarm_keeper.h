@@ -1,5 +1,5 @@
-// Shares the panel's book of alarms among threads. The observer writes to the book. Other parts of
-// the panel read the current alarms, or the notices of alarms that began, changed or ended.
+// Shares the panel's alarm book among threads. The observer writes to the book. Other parts of the
+// panel read the current alarms, or the notices of alarms that began, changed or ended.
 #pragma once
 
 #include <cstddef>
@@ -13,13 +13,13 @@
 
 namespace satrelay::panel {
 
-// All functions may be called in any thread.
+// All functions may be called from any thread.
 class AlarmKeeper {
  public:
-  // How many notices are kept for readers that read only now and then.
+  // The number of notices that are kept for readers that read only from time to time.
   static constexpr std::size_t kMostNotices = 200;
 
-  // The same as the functions of AlarmBook.
+  // These call the functions of AlarmBook, and keep the notices.
   void handle_event(const nlohmann::ordered_json& event);
   void handle_readings(const metrics::Readings& readings, std::uint64_t now_ms);
 
@@ -28,9 +28,10 @@ class AlarmKeeper {
 
   struct NoticePage {
     std::vector<AlarmNotice> notices;
-    std::uint64_t next = 0;  // position to ask for next
+    std::uint64_t next = 0;  // position for the next call of notices()
   };
-  // Returns the notices from position `from` on, as far as they are kept. Positions count from 1.
+  // Returns the notices from position `from` on, as far as they are still kept. The first notice
+  // has position 1.
   NoticePage notices(std::uint64_t from) const;
 
  private:

@@ -1,4 +1,4 @@
-// Sends events to one client as they happen, as server-sent events of HTML.
+// Sends events to one client as they happen, as server-sent events (HTML standard).
 #pragma once
 
 #include <chrono>
@@ -15,8 +15,8 @@ class EventStream : public Stream {
   // How long a stream lasts before the client must connect again.
   static constexpr std::chrono::hours kLongest{1};
 
-  // `from`: position of the first event; 0: only new events. The stream ends when `may_stay`
-  // returns false, or after `longest`.
+  // `from` is the position of the first event; 0 means only new events. The stream ends when
+  // `may_stay` returns false, or after `longest`.
   EventStream(const Observer& observer, std::uint64_t from, std::function<bool()> may_stay,
               std::chrono::nanoseconds longest = kLongest);
   std::optional<std::string> poll(std::size_t most) override;

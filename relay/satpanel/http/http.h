@@ -1,4 +1,4 @@
-// A request and its answer, as values, so that handlers know nothing of sockets.
+// A request and its answer, as values. So handlers need no knowledge of sockets.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct Request {
   std::string body = {};
   std::string remote;  // the client's address, without its port
   // Whether the client has closed its side of the connection. May be called only until the handler
-  // returns. An empty function: unknown.
+  // returns. If the function is empty, this is not known.
   std::function<bool()> has_left = {};
 
   // Returns "" if there is no such header.
@@ -35,12 +35,13 @@ struct Request {
   }
 };
 
-// The body of an answer that is sent in parts, for as long as the client stays connected.
+// A body that is sent in parts for as long as the client stays connected.
 class Stream {
  public:
   virtual ~Stream() = default;
-  // Returns the next bytes, at most `most`. "": there are no bytes now; the server calls again
-  // after HttpServer::wake_streams(), or at the next heartbeat. nullopt: the stream is over.
+  // Returns the next bytes, at most `most`. Returns "" if there are no bytes now; the server then
+  // calls again after HttpServer::wake_streams(), or at the next heartbeat. Returns nullopt if the
+  // stream is over.
   virtual std::optional<std::string> poll(std::size_t most) = 0;
 };
 

@@ -26,8 +26,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t kSlowestClient = 64'000;  // bytes a second
-// Bytes; smaller bodies are sent even if too many bytes wait for slow clients.
+// Bytes a second; the time limit of a long answer follows from this rate.
+constexpr std::size_t kSlowestClient = 64'000;
+// In bytes. Bodies up to this size are sent even if too many bytes wait for slow clients.
 constexpr std::size_t kSmallBody = 4'096;
 // The allowed versions of TLS, in GnuTLS's syntax. NORMAL alone includes TLS 1.0 and 1.1, which are
 // deprecated (RFC 8996).
@@ -65,8 +66,8 @@ std::string remote_of(MHD_Connection* connection) {
   return text;
 }
 
-// Returns whether the client has closed the connection. libmicrohttpd does not notice this, since
-// it reads nothing from a connection while the handler answers a request.
+// Returns whether the client has closed the connection. libmicrohttpd does not notice this while
+// the handler works on a request, since it does not read from the connection then.
 bool is_closed(int descriptor) {
   pollfd far_end{descriptor, POLLRDHUP, 0};
   return ::poll(&far_end, 1, 0) > 0;
@@ -107,15 +108,15 @@ class HttpServer::Impl {
   // A TCP connection, with its deadline.
   struct Client {
     int descriptor = -1;
-    Clock::time_point since;  // when the wait for a request began, or the answer
+    Clock::time_point since;  // when the server began to wait for a request, or to send an answer
     std::chrono::seconds to_answer{0};
     bool is_answered = false;
     bool is_stream = false;
     bool is_cut = false;
   };
 
-  // A request and its answer. An exchange exists from the head of the request to the end of the
-  // answer.
+  // A request and its answer. An exchange exists from the arrival of the request's head until the
+  // answer has been sent.
   struct Exchange {
     MHD_Connection* connection = nullptr;
     Client* client = nullptr;
@@ -123,10 +124,10 @@ class HttpServer::Impl {
     Response response;
     bool is_too_long = false;
     bool is_handed_over = false;
-    bool is_ready = false;  // whether `response` is complete
+    bool is_ready = false;  // true if `response` is complete
   };
 
-  // An answer that is a stream. The connection may be resumed only while `is_suspended`.
+  // An answer that is a stream. MHD_resume_connection() may be called only while `is_suspended`.
   struct OpenStream {
     Impl* server = nullptr;
     MHD_Connection* connection = nullptr;
@@ -135,7 +136,7 @@ class HttpServer::Impl {
     bool is_heartbeat_due = false;
   };
 
-  // The body of an answer, until the client has read all of it.
+  // The body of an answer. It exists until the client has read all of it.
   struct Body {
     Impl* server = nullptr;
     std::string text;
@@ -190,8 +191,8 @@ HttpServer::Impl::Impl(const ServerOptions& options, Handler handler)
     : limits_(options.limits), handler_(std::move(handler)) {
   sockaddr_storage address = address_of(options);
   // Use poll() instead of epoll. If 128 events arrive at once, or a multiple of 128, libmicrohttpd
-  // 0.9.75 asks epoll for more events before it handles these, and so waits until something else
-  // happens.
+  // 0.9.75 asks epoll for more events before it handles these. It then waits until another event
+  // occurs.
   unsigned flags = MHD_USE_POLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME;
   if (address.ss_family == AF_INET6) flags |= MHD_USE_IPv6;
   std::vector<MHD_OptionItem> items{{MHD_OPTION_CONNECTION_LIMIT, limits_.connections, nullptr},
@@ -257,7 +258,8 @@ void HttpServer::Impl::on_connection(void* cls, MHD_Connection* connection, void
       self.clients_.insert(client.get());
       *context = client.release();
     } catch (const std::bad_alloc&) {
-      *context = nullptr;  // on_request() ends the connection at its first request
+      // If the context is null, on_request() ends the connection at the first request.
+      *context = nullptr;
     }
   } else if (*context != nullptr) {
     auto* client = static_cast<Client*>(*context);
@@ -271,10 +273,10 @@ void HttpServer::Impl::cut_late_clients(Clock::time_point now) {
   const bool is_crowded = clients_.size() > limits_.connections / 4 * 3;
   const std::chrono::seconds longest = is_crowded ? limits_.crowded : limits_.request;
   for (Client* client : clients_) {
-    // Answers have more time, for clients on slow lines. Streams have a limit of their own.
+    // Answers get more time, for clients on slow lines. Streams have a different limit.
     if (client->is_cut || client->is_stream) continue;
     if (now - client->since < (client->is_answered ? client->to_answer : longest)) continue;
-    // The descriptor belongs to this connection until on_connection() handles its end.
+    // The descriptor stays valid until on_connection() handles the end of this connection.
     ::shutdown(client->descriptor, SHUT_RDWR);
     client->is_cut = true;
     ++connections_cut_;
@@ -324,8 +326,8 @@ MHD_Result HttpServer::Impl::on_request(void* cls, MHD_Connection* connection, c
     if (*context == nullptr) return self.begin(connection, url, method, context);
     auto& exchange = *static_cast<Exchange*>(*context);
     if (*size > 0) {
-      // If a body is too long, read and discard the rest of it within the deadline, so that the
-      // client gets the error.
+      // If the body is too long, read and discard the rest of it, so that the client then reads the
+      // error. The deadline still applies.
       std::string& body = exchange.request.body;
       exchange.is_too_long = exchange.is_too_long || body.size() + *size > self.limits_.body;
       if (exchange.is_too_long) {
@@ -395,7 +397,7 @@ void HttpServer::Impl::work() {
       exchange.response = problem(500, error.what());
     }
     exchange.is_ready = true;
-    // From here on the exchange belongs to the library's thread again.
+    // From here on, only the library's thread may use the exchange.
     MHD_resume_connection(exchange.connection);
     lock.lock();
   }
@@ -405,8 +407,7 @@ void HttpServer::Impl::work() {
 
 MHD_Response* HttpServer::Impl::make_response(Exchange& exchange) {
   Response& response = exchange.response;
-  // Limit the bytes of unread answers, since some clients do not read the answers that they asked
-  // for.
+  // Limit the number of unread bytes in answers: some clients ask for answers but do not read them.
   if (response.body.size() > kSmallBody && unread_ + response.body.size() > limits_.unread) {
     ++refused_busy_;
     response = problem(503, "Too many clients are reading answers. Try again in a few seconds.");
@@ -499,7 +500,7 @@ ssize_t HttpServer::Impl::on_stream(void* cls, std::uint64_t /*position*/, char*
   try {
     std::optional<std::string> bytes = open.stream->poll(most);
     if (!bytes) return MHD_CONTENT_READER_END_OF_STREAM;
-    // An empty comment shows whether the client is still there.
+    // Sending an empty comment shows whether the client is still connected.
     if (bytes->empty() && open.is_heartbeat_due) bytes = ":\n\n";
     open.is_heartbeat_due = false;
     if (bytes->empty()) {

@@ -1,6 +1,7 @@
-// The panel's HTTP server, on libmicrohttpd. One thread, which never waits, serves all connections.
-// A few threads call the handler. Connections, bodies, waiting requests and streams have limits,
-// and each connection has a deadline, so that slow clients block others only briefly.
+// The panel's HTTP server, which uses libmicrohttpd. One thread serves all connections and never
+// blocks. A few threads call the handler. The numbers of connections, waiting requests and streams
+// are limited, as is the size of a body, and each connection has a deadline. So a slow client
+// delays others only briefly.
 #pragma once
 
 #include <chrono>
@@ -17,54 +18,55 @@ struct ServerLimits {
   unsigned connections = 512;
   unsigned streams = 64;
   std::size_t body = 64 * 1024;  // bytes
-  std::size_t waiting = 64;      // requests that wait for a thread
+  std::size_t waiting = 64;      // most requests that wait for a thread
   int threads = 3;
-  // How long a connection may stay open if no bytes are read or written.
+  // A connection is closed if no bytes are read or written for this long.
   std::chrono::seconds idle{20};
-  std::chrono::seconds request{15};  // from the previous answer's end to the request's last byte
-  // Replaces `request` while more than three quarters of the connections are in use.
+  // Time from the end of the previous answer until a request is complete.
+  std::chrono::seconds request{15};
+  // Used instead of `request` while more than three quarters of the connections are in use.
   std::chrono::seconds crowded{3};
-  // How long the sending of an answer may take. Each 64 kB of the answer add a second.
+  // How long it may take to send an answer. Each 64 kB of the answer add a second.
   std::chrono::seconds answer{120};
-  std::size_t unread = 64'000'000;       // bytes of answers to all clients that are not sent yet
+  std::size_t unread = 64'000'000;       // most unsent bytes of answers, over all clients
   unsigned connections_of_address = 64;  // no limit on a loopback address
-  // Interval of heartbeats on a stream that has nothing to send.
+  // Interval of heartbeats on a stream that sends nothing else.
   std::chrono::seconds heartbeat{10};
 };
 
 struct ServerOptions {
   std::string address = "127.0.0.1";  // an IPv4 or IPv6 address
-  std::uint16_t port = 0;             // 0: any free port
-  // Texts in PEM; either both or none. If they are given, the server speaks only HTTPS, with TLS
-  // 1.2 or later.
+  std::uint16_t port = 0;             // 0 means any free port
+  // Texts in PEM. Either both or neither must be given. If they are given, the server accepts only
+  // HTTPS, with TLS 1.2 or later.
   std::string certificate = {};
   std::string key = {};
   ServerLimits limits = {};
 };
 
-// Whether `address` is a loopback address. All clients of such a server have the same address.
+// Whether `address` is a loopback address. Then all clients have the same address.
 inline bool is_loopback(const std::string& address) {
   return address == "::1" || address.starts_with("127.");
 }
 
 class HttpServer {
  public:
-  // Listens, and answers requests by calls of `handler` in several threads. Throws
-  // std::runtime_error that says what is wrong, for example with the certificate.
+  // Opens the socket, and answers requests by calling `handler` from several threads. Throws
+  // std::runtime_error with the reason, for example a wrong certificate.
   HttpServer(const ServerOptions& options, Handler handler);
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
   ~HttpServer();
 
   std::uint16_t port() const;
-  // Makes the server ask all streams for new bytes. Any thread.
+  // Makes the server poll all streams for new bytes. May be called from any thread.
   void wake_streams();
 
   struct Counters {
     std::uint64_t requests = 0;
-    std::uint64_t connections_cut = 0;  // ended by a deadline
+    std::uint64_t connections_cut = 0;  // connections that a deadline ended
     std::uint64_t refused_busy = 0;     // streams and requests answered with 503
-    std::uint64_t refused_long = 0;     // 413
+    std::uint64_t refused_long = 0;     // requests answered with 413
   };
   Counters counters() const;
 

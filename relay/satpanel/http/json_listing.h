@@ -8,7 +8,7 @@
 
 namespace satrelay::panel {
 
-// Says what is wrong with a request, and what is allowed.
+// The request is wrong. The text says why, and what is allowed.
 class BadRequest : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -20,18 +20,21 @@ struct ListQuery {
 
   std::size_t first = 0;
   std::size_t count = kUsual;
-  std::string sort = {};  // a field's name; "-" before it: largest first; "": the list's own order
-  std::string filter = {};  // only entries with this text in one of their fields; "": all
+  // Name of the field to sort by; a "-" before it puts the largest values first. "" keeps the
+  // list's order.
+  std::string sort = {};
+  // Only entries with this text in one of their fields are returned. "" returns all entries.
+  std::string filter = {};
 
   bool is_plain() const { return sort.empty() && filter.empty(); }
 };
 
-// Parses parameters of a URL; "": the client left the parameter out. Throws BadRequest.
+// Parses the parameters of a URL. A parameter that the client left out is "". Throws BadRequest.
 ListQuery parse_list_query(const std::string& first, const std::string& count,
                            const std::string& sort, const std::string& filter);
 
-// Whether one of the entry's fields contains `text`, regardless of upper and lower case. A number
-// in a field must equal `text`. If `text` is empty, returns true for every entry.
+// Whether one of the entry's fields contains `text`, ignoring case. A field that is a number must
+// equal `text`. If `text` is empty, every entry matches.
 bool has_text(const nlohmann::ordered_json& entry, const std::string& text);
 
 // Returns {"total", "first", "entries"}. `total` counts the entries that pass the filter.

@@ -27,7 +27,7 @@ namespace satrelay::panel {
 namespace {
 
 constexpr int kLookForMasterEverySeconds = 5;
-// When the panel starts, it sends no notifications of events older than this.
+// When the panel starts, it does not report events that are older than this.
 constexpr std::uint64_t kOldestNoticeMs = 60'000;
 
 u_char type_of(Syntax syntax) {
@@ -47,7 +47,7 @@ u_char type_of(Syntax syntax) {
   return ASN_NULL;
 }
 
-// A value in the form that net-snmp expects when it copies a value.
+// A value in the form from which net-snmp copies values.
 class Encoded {
  public:
   explicit Encoded(const MibValue& value) : type_(type_of(value.syntax)) {
@@ -121,7 +121,7 @@ class SnmpAgent::Loop {
 
   void wake() const {
     const std::uint64_t one = 1;
-    // If the eventfd's counter is full, the thread has been woken already.
+    // If the write fails because the counter is full, the thread was already woken.
     static_cast<void>(::write(wake_.number(), &one, sizeof one));
   }
 
@@ -130,7 +130,7 @@ class SnmpAgent::Loop {
     when(SNMPD_CALLBACK_INDEX_START, &Loop::begin);
     when(SNMPD_CALLBACK_INDEX_STOP, &Loop::end);
     init_agent("satpanel");
-    // Set the interval after init_agent(), which sets a value of its own.
+    // Set the interval after init_agent(), which would overwrite it.
     netsnmp_ds_set_int(NETSNMP_DS_APPLICATION_ID, NETSNMP_DS_AGENT_AGENTX_PING_INTERVAL,
                        kLookForMasterEverySeconds);
     init_snmp("satpanel");
@@ -148,7 +148,7 @@ class SnmpAgent::Loop {
   struct Self {
     Loop* loop;
   };
-  // Allocates `self` by malloc(), since the library frees the memory that it passes to the
+  // Allocates `self` with malloc(), since the library frees the memory that it passes to the
   // callback.
   void when(int event, SNMPCallback* callback) {
     auto* self = static_cast<Self*>(std::malloc(sizeof(Self)));
@@ -166,10 +166,10 @@ class SnmpAgent::Loop {
     netsnmp_register_handler(registration);
   }
 
-  // While snmpd is away, nothing is sent. The notices follow when it is back.
+  // While snmpd is not connected, sends nothing. The notices are sent once it is back.
   void send_notices() {
     if (!is_connected_) return;
-    // Fetch the events first, so that the notices of these events are among the notices below.
+    // Fetch the events before the notices. Then the notices include those of the fetched events.
     const Observer::EventPage events = new_events();
     const AlarmKeeper::NoticePage page = observer_.alarms().notices(next_notice_);
     next_notice_ = page.next;
@@ -178,8 +178,8 @@ class SnmpAgent::Loop {
       if (notice.alarm.told_ms >= notices_since_ms_) send(notification_of(notice));
       told.push_back(notice.alarm.number);
     }
-    // An event reaches the book of alarms a moment before it reaches the list of events. So
-    // remember the events of the last notices, and do not report them again from the list.
+    // An event reaches the alarm book shortly before it reaches the list of events. So remember the
+    // events that the last notices reported, and do not report them again from the list.
     told_before_.insert(told_before_.end(), told.begin(), told.end());
     for (const Json& event : events.events) {
       const auto number = ctl::number(event, "number");
@@ -300,14 +300,14 @@ class SnmpAgent::Loop {
   const std::uint64_t notices_since_ms_;
   std::atomic<bool> is_over_ = false;
 
-  // Used by the thread only.
+  // The following members are used only by the thread.
   bool is_connected_ = false;
   std::uint64_t next_notice_ = 1;
-  // 0: nothing was read yet; then only the latest events are reported.
+  // 0 until something was read; then only the latest events are reported.
   std::uint64_t next_event_ = 0;
   std::vector<std::uint64_t> told_before_;  // numbers of events in the last alarm notices
   MibView view_;
-  // The readings and the alarms that view_ shows.
+  // The readings and the alarms from which view_ was built.
   std::shared_ptr<const metrics::Readings> shown_;
   std::shared_ptr<const std::vector<Alarm>> shown_alarms_;
   std::thread thread_;

@@ -1,6 +1,6 @@
-// Answers for SATRELAY-MIB as a subagent of this machine's snmpd (AgentX, RFC 2741), and sends
-// notifications of alarms. Runs in its own thread, on the observer's readings: it never asks the
-// gateway.
+// Serves SATRELAY-MIB as a subagent of this machine's snmpd (AgentX, RFC 2741), and sends
+// notifications of alarms. Runs in a thread of its own. It uses the observer's readings, and never
+// asks the gateway.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +21,8 @@ class SnmpAgent {
     kAllEvents,   // also all other events of the gateway
   };
 
-  // `socket`: a path, or a value of agentXSocket in snmpd.conf. If snmpd is away, the agent tries
-  // to reach it every few seconds. A program may have only one SnmpAgent. Throws
+  // `socket` is a path, or a value as for agentXSocket in snmpd.conf. If snmpd is not running, the
+  // agent tries to connect every few seconds. A program may have only one SnmpAgent. Throws
   // std::runtime_error.
   SnmpAgent(const std::string& socket, const std::string& gateway, Traps traps,
             const Observer& observer);
@@ -30,7 +30,7 @@ class SnmpAgent {
   SnmpAgent& operator=(const SnmpAgent&) = delete;
   ~SnmpAgent();
 
-  // Tells the agent that there are new events. Any thread; never waits.
+  // Tells the agent that there are new events, and never blocks. May be called from any thread.
   void take_news();
 
  private:

@@ -21,7 +21,7 @@ constexpr std::size_t kLongestIndex = 64;
 
 Oid object(std::uint32_t group) { return mib_root() + kObjects + group; }
 
-// Returns a string as an index: its length, then its octets (RFC 2578 section 7.7).
+// Encodes a string as a table index: its length, then its octets (RFC 2578 section 7.7).
 Oid indexed_by(std::string_view name) {
   name = name.substr(0, kLongestIndex);
   Oid index{name.size()};
@@ -33,7 +33,8 @@ MibValue text(std::string_view words) {
   return {.syntax = Syntax::kText, .text = std::string(words.substr(0, kLongestText))};
 }
 
-// DateAndTime of SNMPv2-TC: year, month, day, hour, minute, second, tenths, and UTC.
+// Encodes a time as DateAndTime of SNMPv2-TC: year, month, day, hour, minute, second, tenths, and
+// UTC.
 MibValue date_and_time(std::uint64_t milliseconds) {
   const auto seconds = static_cast<std::time_t>(milliseconds / 1000);
   std::tm when{};
@@ -99,7 +100,7 @@ class Builder {
   }
   std::vector<Binding> sorted() {
     std::ranges::sort(bindings_, {}, &Binding::oid);
-    // Keep only the first of two rows of the same name: their identifiers are equal.
+    // If two rows have the same name, keep only the first: their object identifiers are equal.
     const auto same = [](const Binding& a, const Binding& b) { return a.oid == b.oid; };
     bindings_.erase(std::unique(bindings_.begin(), bindings_.end(), same), bindings_.end());
     return std::move(bindings_);
@@ -122,7 +123,7 @@ class Builder {
 
 bool is_alive(const Json& peer) { return metrics::word(peer, "state") == "alive"; }
 
-// Returns an object for each link, with sums and maxima over the link's peers.
+// Returns a JSON object for each link, with sums and maxima over the peers of the link.
 std::map<std::string, Json> links_of(const Json& peers) {
   std::map<std::string, Json> links;
   for (const Json& peer : peers) {

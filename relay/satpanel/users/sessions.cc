@@ -11,8 +11,8 @@ namespace {
 constexpr std::chrono::seconds kLongestWait(60);
 constexpr std::chrono::minutes kForgotten(15);
 
-// Returns a key for all addresses that one client may have: an IPv4 address alone, or the /64 of an
-// IPv6 address.
+// Returns a key that is the same for all addresses that one client may have. For IPv4 it is the
+// address, and for IPv6 the /64 prefix.
 std::string network_of(const std::string& address) {
   in6_addr parsed{};
   if (::inet_pton(AF_INET6, address.c_str(), &parsed) != 1) return address;
@@ -120,7 +120,8 @@ void LoginThrottle::succeeded(const std::string& name, const std::string& addres
   const std::lock_guard lock(mutex_);
   const std::string network = network_of(address);
   failures_.erase(network + ' ' + name.substr(0, 64));
-  // Uncount only this try for the address: its earlier failures may belong to other names.
+  // For the address, take back only this try: earlier failures from the address may belong to other
+  // names.
   if (const auto found = failures_.find(network); found != failures_.end()) --found->second.count;
 }
 

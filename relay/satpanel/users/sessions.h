@@ -1,5 +1,5 @@
-// The sessions of users that have logged in, and limits on failed logins. Reads no clock and checks
-// no passwords.
+// The sessions of users that have logged in, and limits on failed logins. The code reads no clock
+// and checks no passwords.
 #pragma once
 
 #include <chrono>
@@ -16,16 +16,18 @@ namespace satrelay::panel {
 struct Session {
   std::string user;
   Role role = Role::kViewer;
-  std::string csrf;  // token that a request which changes something must carry beside the cookie
+  // The token that must accompany the cookie in each request that changes something.
+  std::string csrf;
   std::string password_hash;
 
-  // Whether the session is still valid for the user `now`: name, role and password are unchanged.
+  // Whether the session is still valid for the user as `now` describes it: name, role and password
+  // have not changed.
   bool is_of(const User& now) const {
     return now.name == user && now.role == role && now.password_hash == password_hash;
   }
 };
 
-// All functions may be called in any thread. `now` is a time of the steady clock.
+// All functions may be called from any thread. `now` is a time of the steady clock.
 class Sessions {
  public:
   using Instant = std::chrono::steady_clock::time_point;
@@ -38,15 +40,15 @@ class Sessions {
     std::string token;  // for the cookie
     Session session;
   };
-  // If the user has too many sessions, the user's least recently used one ends. If there are too
-  // many in total, the least recently used one of all ends.
+  // If the user has too many sessions, ends the least recently used session of this user. If there
+  // are too many sessions in total, ends the least recently used of all.
   Opened open(const User& user, Instant now);
   // Returns nullopt if no session has this token, or if the session has expired.
   std::optional<Session> find(const std::string& token, Instant now);
-  // The same as find(), but does not count as use of the session.
+  // Does the same as find(), but does not count as use of the session.
   std::optional<Session> look_at(const std::string& token, Instant now);
   void close(const std::string& token);
-  // Ends the sessions of users that are no longer among `users`, or that have changed.
+  // Ends the sessions of users that are no longer in `users`, or that have changed there.
   void keep(const Users& users);
 
  private:
@@ -58,21 +60,22 @@ class Sessions {
     return now - entry.used > kIdle || now - entry.opened > kLongest;
   }
   std::mutex mutex_;
-  std::map<std::string, Entry> entries_;  // key: the hash of the token
+  std::map<std::string, Entry> entries_;  // the key is the hash of the token
 };
 
-// Limits failed logins. After three failures with one name from one address, each further one
-// doubles the wait, from a second to a minute. After thirty failures from one address, each further
-// try waits a second. An IPv6 address stands for its /64. Tries from other addresses lock no user
-// out. All functions may be called in any thread.
+// Limits failed logins. After three failures with the same name from the same address, the client
+// must wait a second, and each further failure doubles the wait, up to a minute. After thirty
+// failures from the same address, each further try must wait a second. All addresses in an IPv6 /64
+// count as one address. Tries from other addresses do not lock a user out. All functions may be
+// called from any thread.
 class LoginThrottle {
  public:
   using Instant = Sessions::Instant;
-  static constexpr std::size_t kMost = 4096;  // most entries of failures_
+  static constexpr std::size_t kMost = 4096;  // largest number of entries in failures_
 
-  // Returns how long the client must wait before its next try. Zero: the client may try now. The
-  // try counts as failed until succeeded() is called, so that tries at the same time are limited,
-  // too.
+  // Returns how long the client must wait before its next try. Zero means that it may try now. The
+  // try counts as failed until succeeded() is called, so that simultaneous tries are limited as
+  // well.
   std::chrono::seconds begin_try(const std::string& name, const std::string& address, Instant now);
   void succeeded(const std::string& name, const std::string& address);
 
@@ -82,8 +85,8 @@ class LoginThrottle {
     Instant latest;
   };
   struct Limit {
-    std::uint32_t free = 0;     // how many tries have no wait
-    std::uint32_t doubled = 0;  // how often the wait of one second is doubled, at most
+    std::uint32_t free = 0;     // number of tries without a wait
+    std::uint32_t doubled = 0;  // how many times the wait of one second is doubled at most
   };
   static constexpr Limit kOfName{3, 6};
   static constexpr Limit kOfAddress{30, 0};
@@ -91,7 +94,7 @@ class LoginThrottle {
   void count(const std::string& key, Instant now);
 
   std::mutex mutex_;
-  std::map<std::string, Failures> failures_;  // key: the network, or the network and a name
+  std::map<std::string, Failures> failures_;  // the key is the network, or the network and a name
 };
 
 }  // namespace satrelay::panel

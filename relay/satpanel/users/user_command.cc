@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kShortest = 8;  // characters of a password
 constexpr std::size_t kLongest = 1024;
 
-// Turns the terminal's echo off as long as this object exists.
+// Turns the terminal's echo off for as long as this object exists.
 class SilentTerminal {
  public:
   SilentTerminal() : is_terminal_(::tcgetattr(STDIN_FILENO, &before_) == 0) {

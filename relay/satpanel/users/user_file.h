@@ -1,4 +1,4 @@
-// Keeps the users of a file, and reads the file again when it has changed.
+// Keeps the users that a file lists, and reads the file again when it has changed.
 #pragma once
 
 #include <filesystem>
@@ -21,13 +21,12 @@ class UserFile {
   // Returns the current users; never null. May be called in any thread.
   std::shared_ptr<const Users> current() const;
   // Checks whether the file has changed. Returns true if the users have changed. If the file is
-  // wrong or unreadable, the users stay as they were. If the file was removed, there are no users
-  // until it is back. `complain` is called once for each such trouble.
+  // wrong or unreadable, keeps the present users. If the file was removed, there are no users until
+  // it is back. Calls `complain` once for each problem.
   bool refresh(const std::function<void(const std::string&)>& complain);
 
  private:
-  // Handles a file that is missing or cannot be inspected. Returns the value for refresh() to
-  // return.
+  // Handles a file that is missing or cannot be inspected. Returns the result for refresh().
   bool miss(const std::function<void(const std::string&)>& complain);
 
   std::filesystem::path file_;

@@ -145,7 +145,8 @@ void Users::save(const std::filesystem::path& file) const {
     out << YAML::EndMap;
   }
   out << YAML::EndSeq << YAML::EndMap << YAML::Newline;
-  // Write beside the file, then rename: a reader gets either the old file or the new one.
+  // Write a second file, then rename it: a reader gets either the whole old file or the whole new
+  // one.
   const std::string beside = file.string() + ".new";
   ::unlink(beside.c_str());
   const int descriptor =
@@ -187,8 +188,8 @@ bool Users::remove(std::string_view name) {
 }
 
 const User* Users::check_password(std::string_view name, const std::string& password) const {
-  // The hash of a random password. For names that do not exist, the password is checked against
-  // this hash, so that the answer takes as long.
+  // The hash of a random password. If the name does not exist, the password is checked against this
+  // hash, so that the check takes as long as for a name that exists.
   static const std::string nobody = hash_password(random_token());
   static std::mutex one_at_a_time;
   const User* user = find(name);

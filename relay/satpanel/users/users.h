@@ -1,6 +1,6 @@
-// The users that may log in, from a file of their own. For each user, the file has `name`, `role`
-// and `password`, which is a hash as Argon2 writes it. Programs have tokens instead of passwords,
-// and the file has the SHA-256 of each token.
+// The users that may log in, from a separate file. For each user, the file has `name`, `role` and
+// `password`, which is a hash in the format of Argon2. Programs have tokens instead of passwords,
+// and the file has the SHA-256 hash of each token.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +14,9 @@ namespace satrelay::panel {
 
 // Each role includes the rights of the roles before it.
 enum class Role : std::uint8_t {
-  kViewer,         // looks only
-  kOperator,       // sets switches and rates, captures
-  kAdministrator,  // stops the gateway, reloads its configuration
+  kViewer,         // may only look
+  kOperator,       // may also set switches and rates, and capture frames
+  kAdministrator,  // may also stop the gateway, and reload its configuration
 };
 
 std::string_view to_string(Role role);
@@ -25,8 +25,8 @@ std::optional<Role> parse_role(std::string_view word);
 struct User {
   std::string name;  // 1 to 32 letters, digits, '.', '_' and '-'
   Role role = Role::kViewer;
-  std::string password_hash;  // "$argon2id$..."; "": no password
-  std::string token_hash;     // 64 hexadecimal digits; "": no token
+  std::string password_hash;  // "$argon2id$...", or "" if there is no password
+  std::string token_hash;     // 64 hexadecimal digits, or "" if there is no token
 };
 
 bool is_user_name(std::string_view name);
@@ -34,21 +34,21 @@ bool is_user_name(std::string_view name);
 class Users {
  public:
   Users() = default;
-  // Throws std::runtime_error that says the file, the line and what is wrong.
+  // Throws std::runtime_error with the file, the line and the reason.
   static Users load(const std::filesystem::path& file);
-  // Replaces the whole file. A new file is readable by its owner and, if root writes it, by the
-  // group satpanel. Throws std::runtime_error.
+  // Writes the whole file. A new file is readable by its owner and, if root writes it, by the group
+  // satpanel. Throws std::runtime_error.
   void save(const std::filesystem::path& file) const;
 
   bool empty() const { return users_.empty(); }
   const std::vector<User>& all() const { return users_; }
   const User* find(std::string_view name) const;
-  // Adds the user, or replaces the user of that name.
+  // Adds the user, or replaces the user with the same name.
   void put(User user);
   bool remove(std::string_view name);
 
-  // Returns nullptr if the name or the password is wrong, and takes the same time in both cases. A
-  // call needs 20 MB and some 30 ms, and calls in several threads run one after the other.
+  // Returns nullptr if the name or the password is wrong. Both cases take the same time. A call
+  // needs 20 MB of memory and about 30 ms, and simultaneous calls run one after the other.
   const User* check_password(std::string_view name, const std::string& password) const;
   const User* check_token(std::string_view token) const;
 

@@ -1,5 +1,5 @@
-// The wait between tries. It grows with each try, and is random, so that the senders to one
-// receiver do not try at the same time.
+// Computes the wait between tries. It grows with each try and is partly random, so that several
+// senders to one receiver do not try at the same time.
 #pragma once
 
 #include <algorithm>
@@ -15,14 +15,14 @@ class Backoff {
  public:
   static constexpr std::chrono::milliseconds kFirst{1000};
   static constexpr std::chrono::milliseconds kLongest{300'000};
-  // Limit on the wait that a receiver asks for (Retry-After).
+  // The longest wait that a receiver can ask for (Retry-After).
   static constexpr std::chrono::milliseconds kMostAskedFor{3'600'000};
 
   explicit Backoff(std::uint64_t seed) : random_(seed) {}
 
   void reset() { next_ = kFirst; }
-  // Returns a random time between the half and the whole of 1 s, 2 s, 4 s, ... 300 s. The wait is
-  // at least as long as the receiver asks for, up to kMostAskedFor.
+  // Returns the next wait: a random time between 50% and 100% of 1 s, 2 s, 4 s, and so on up to 300
+  // s. If the receiver asks for a longer wait, returns that wait, but at most kMostAskedFor.
   std::chrono::milliseconds wait(std::optional<std::chrono::milliseconds> asked_for) {
     const auto half = next_ / 2;
     const auto spread = static_cast<std::uint64_t>(half.count()) + 1;

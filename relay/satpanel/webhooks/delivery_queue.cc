@@ -69,8 +69,7 @@ void DeliveryQueue::handle_answer(const Answer& answer, Instant now) {
   next_try_ = now + backoff_.wait(answer.retry_after);
   if (!first_failure_) first_failure_ = now;
   if (now - *first_failure_ < kLongestTrying) return;
-  // Drop the event, but keep next_try_: the receiver still fails, so the next event must wait as
-  // well.
+  // Drop the event, but keep next_try_: the receiver still fails, so the next event must also wait.
   current_.reset();
   first_failure_.reset();
   miss(1);

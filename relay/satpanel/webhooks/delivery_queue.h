@@ -1,5 +1,5 @@
-// The events that wait for one receiver, and the time of the next try. Uses neither clocks nor the
-// network nor threads.
+// The queue of events for one receiver, with the time of the next try. Uses no clock, no network
+// and no threads.
 #pragma once
 
 #include <chrono>
@@ -14,8 +14,8 @@
 
 namespace satrelay::panel {
 
-// One event that is being delivered, the same in all tries. If the receiver accepted a try but the
-// sender did not learn that, the receiver recognizes the next try by the key.
+// One event on its way to the receiver. It is the same in all tries. If the receiver accepted a try
+// but its answer was lost, the receiver recognizes the next try by the key.
 struct Delivery {
   std::string key;   // "BOOT_EPOCH-NUMBER"
   std::string body;  // JSON
@@ -38,21 +38,22 @@ class DeliveryQueue {
   using Instant = std::chrono::steady_clock::time_point;
 
   static constexpr std::size_t kMostWaiting = 1000;
-  // How long an event is tried before it is dropped, so that it does not block other events for
-  // ever.
+  // If an event could not be delivered for this long, it is dropped, so that it does not block
+  // other events forever.
   static constexpr std::chrono::hours kLongestTrying{24};
 
-  // `gateway`: the gateway's name in deliveries. `seed`: for the jitter.
+  // `gateway` is the gateway's name in deliveries. `seed` is the seed of the random part of the
+  // waits.
   DeliveryQueue(std::string gateway, std::uint64_t seed)
       : gateway_(std::move(gateway)), backoff_(seed) {}
 
-  // Adds an event as the gateway reports it, with its boot epoch. If too many events wait, the
-  // oldest is dropped: the latest events describe the state best.
+  // Adds an event as the gateway reports it, with its boot epoch. If too many events wait, drops
+  // the oldest, since the latest events describe the present state best.
   void push(nlohmann::ordered_json event);
-  // Notes that `count` events were dropped before they reached this queue.
+  // Counts `count` events that were dropped before they reached this queue.
   void miss(std::uint64_t count);
 
-  // Returns the delivery to try now; nullptr if there is none. The delivery is valid until
+  // Returns the delivery to try now, or nullptr if there is none. It stays valid until
   // handle_answer(), which must be called before the next poll.
   const Delivery* poll_delivery(Instant now);
   void handle_answer(const Answer& answer, Instant now);
@@ -69,10 +70,11 @@ class DeliveryQueue {
   Backoff backoff_;
   std::deque<nlohmann::ordered_json> waiting_;
   std::optional<Delivery> current_;
-  std::uint64_t left_out_ = 0;             // dropped events that no delivery has reported yet
-  std::uint64_t left_out_of_current_ = 0;  // how many of left_out_ the current delivery reports
+  std::uint64_t left_out_ = 0;  // dropped events that no delivery has reported yet
+  // The part of left_out_ that the current delivery reports.
+  std::uint64_t left_out_of_current_ = 0;
   Instant next_try_ = Instant::min();
-  std::optional<Instant> first_failure_;  // first failed try of the current delivery
+  std::optional<Instant> first_failure_;  // time of the first failed try of the current delivery
   metrics::WebhookCounters counters_;
 };
 

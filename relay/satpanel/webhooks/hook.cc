@@ -23,11 +23,12 @@ namespace satrelay::panel {
 namespace {
 
 constexpr std::size_t kLongestFile = 64 * 1024;
-// An attacker that has seen one delivery could find a shorter secret by trying all.
+// The shortest allowed secret, in characters. An attacker that has seen a delivery could find a
+// shorter secret by trying all possibilities.
 constexpr std::size_t kShortestSecret = 16;
 constexpr std::size_t kLongestSecret = 1024;
 
-// A place in the file of hooks, for messages.
+// A position in the file of hooks, for messages.
 struct Place {
   const std::filesystem::path& file;
   const YAML::Node& node;
@@ -50,7 +51,7 @@ std::string part_of(CURLU* url, CURLUPart part) {
   return text;
 }
 
-// Checks the URL and returns its host, which serves as the name of a hook without a name.
+// Checks the URL and returns its host. The host is the name of a hook that has no name.
 std::string check_url(const Place& at, const std::string& text) {
   const std::unique_ptr<CURLU, decltype(&curl_url_cleanup)> url(curl_url(), &curl_url_cleanup);
   if (url == nullptr || curl_url_set(url.get(), CURLUPART_URL, text.c_str(), 0) != CURLUE_OK) {
@@ -65,7 +66,7 @@ std::string check_url(const Place& at, const std::string& text) {
 }
 
 std::string read_secret(const Place& at, const std::string& name) {
-  // A relative path starts at the folder that contains the file of hooks.
+  // A relative path is relative to the folder that contains the file of hooks.
   const std::filesystem::path path = at.file.parent_path() / name;
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) {

@@ -1,5 +1,5 @@
-// Reads the file of `satpanel --webhook`, which lists the receivers of events, and the events that
-// each receiver gets.
+// Reads the file of `satpanel --webhook`. It lists the receivers of events, and the events to send
+// to each receiver.
 #pragma once
 
 #include <filesystem>
@@ -14,19 +14,20 @@ namespace satrelay::panel {
 struct Hook {
   std::string name = {};  // for the log and the metrics, since a URL may contain a secret
   std::string url = {};   // http or https
-  // PEM of the authority for the receiver's certificate; "": the machine's.
+  // File in PEM with the authority that signs the receiver's certificate. "" means the machine's
+  // authorities.
   std::string ca_file = {};
   std::string secret = {};
-  ops::Severity severity = ops::Severity::kWarning;  // send events of this severity and worse ones
-  std::vector<std::string> events = {};              // names of the events to send; empty: all
+  ops::Severity severity = ops::Severity::kWarning;  // the least severity of the events to send
+  std::vector<std::string> events = {};  // names of the events to send; if empty, all are sent
 };
 
 inline constexpr std::size_t kMostHooks = 20;
 
-// Throws std::runtime_error that says the file, the line and what is wrong.
+// Throws std::runtime_error with the file, the line and the reason.
 std::vector<Hook> load_hooks(const std::filesystem::path& file);
 
-// Whether this event, as the gateway reports it, must be sent to the hook.
+// Whether this event, as the gateway reports it, must be sent to the receiver.
 bool wants(const Hook& hook, const nlohmann::ordered_json& event);
 
 }  // namespace satrelay::panel

@@ -1,5 +1,5 @@
-// The signature of a delivery. It shows the receiver that the sender knows the secret, and when the
-// delivery was sent.
+// Signs a delivery. The signature proves to the receiver that the sender knows the secret, and when
+// the delivery was sent.
 #pragma once
 
 #include <string>
@@ -7,8 +7,9 @@
 
 namespace satrelay::panel {
 
-// HMAC-SHA256 (RFC 2104) of "TIMESTAMP.BODY" in hexadecimal. The timestamp is signed with the body,
-// so that an overheard delivery cannot be sent again later with another timestamp.
+// The text to sign, "TIMESTAMP.BODY". The signature is its HMAC-SHA256 (RFC 2104) in hexadecimal.
+// It includes the timestamp, so that an attacker that has captured a delivery cannot send it again
+// with a later timestamp.
 struct Signed {
   std::string_view timestamp;  // seconds since 1970, decimal
   std::string_view body;

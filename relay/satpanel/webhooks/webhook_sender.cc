@@ -75,7 +75,7 @@ WebhookSender::WebhookSender(const std::string& url, const std::string& ca_file,
   handle_->set(CURLOPT_TIMEOUT_MS, static_cast<long>(deadline.count()));
   // libcurl must not use signals, since only the main thread handles them.
   handle_->set(CURLOPT_NOSIGNAL, 1L);
-  // The program may end while a name is still being resolved.
+  // Do not wait for a name that is still being resolved when the program exits.
   handle_->set(CURLOPT_QUICK_EXIT, 1L);
   const std::string agent = "satpanel/" + std::string(version());
   handle_->set(CURLOPT_USERAGENT, agent.c_str());

@@ -103,7 +103,7 @@ class Webhooks::Courier {
     }
   }
 
-  // Logs each refused event, and each time that a receiver begins to fail or works again.
+  // Logs each refused event. Also logs when a receiver begins to fail, and when it works again.
   void tell(const Answer& answer, const Delivery& delivery) const {
     const bool was_failing = queue_.counters().is_failing != 0;
     if (answer.kind == Answer::Kind::kRefused) {
@@ -121,7 +121,7 @@ class Webhooks::Courier {
 
   const Hook hook_;
   std::atomic<bool> is_over_ = false;
-  WebhookSender webhook_sender_;  // used by the thread only
+  WebhookSender webhook_sender_;  // used only by the thread
   mutable std::mutex mutex_;      // guards the following members
   std::condition_variable changed_;
   DeliveryQueue queue_;
@@ -147,8 +147,8 @@ void Webhooks::take_news() {
   while (true) {
     const Observer::EventPage page = observer_.events(next_, kEventsAtATime);
     const std::uint64_t missed = page.next - page.events.size() - next_;
-    // Nothing can be missed before the first event. It is unknown which receivers should have got
-    // the missed events, so each receiver counts all of them.
+    // Before the first event, none can have been missed. It is not known which receivers should
+    // have got the missed events, so each receiver counts all of them.
     if (page.has_missed && next_ > 1) {
       for (const auto& courier : couriers_) courier->miss(missed);
     }

@@ -1,5 +1,5 @@
-// Sends events to receivers, with a thread for each receiver. A receiver that is slow or away
-// delays neither the other receivers nor the observer.
+// Sends events to receivers, with one thread for each receiver. So a receiver that is slow or does
+// not answer delays neither the other receivers nor the observer.
 #pragma once
 
 #include <cstdint>
@@ -15,19 +15,20 @@ namespace satrelay::panel {
 
 class Webhooks {
  public:
-  // Events that were older than this when the panel started are not sent: an earlier run of the
-  // panel has sent them, or they are no longer news.
+  // Events that were older than this when the panel started are not sent: either an earlier run of
+  // the panel has sent them, or they are no longer news.
   static constexpr std::uint64_t kOldestMs = 60'000;
 
-  // `gateway`: the gateway's name in deliveries.
+  // `gateway` is the gateway's name in deliveries.
   Webhooks(std::vector<Hook> hooks, const std::string& gateway, const Observer& observer);
   Webhooks(const Webhooks&) = delete;
   Webhooks& operator=(const Webhooks&) = delete;
   ~Webhooks();
 
-  // Takes the new events from the observer. Any thread; never waits for a receiver.
+  // Takes the new events from the observer, and never waits for a receiver. Any thread may call
+  // this.
   void take_news();
-  // A list with the name and the counters of each receiver. Any thread.
+  // Returns a list with the name and the counters of each receiver. Any thread may call this.
   Json counters() const;
 
  private:

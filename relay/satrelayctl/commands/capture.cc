@@ -20,8 +20,7 @@ using Clock = std::chrono::steady_clock;
 
 int capture(const std::filesystem::path& socket, const CaptureOptions& options) {
   CaptureSession session(socket, options.wish);
-  // Open the file only now, so that the file of an earlier capture stays if this capture is
-  // refused.
+  // Open the file only now: if this capture is refused, the file of an earlier capture remains.
   std::ofstream file;
   if (options.file != "-") {
     file.open(options.file, std::ios::binary | std::ios::trunc);

@@ -10,11 +10,11 @@ namespace satrelay::ctl {
 
 struct CaptureOptions {
   CaptureRequested wish;
-  std::string file;  // "-": standard output
+  std::string file;  // "-" means standard output
 };
 
-// Returns at the end of the capture, or at Ctrl-C, with the program's exit status. Throws
-// std::runtime_error that says what is wrong, for example with the filter.
+// Returns the program's exit status when the capture ends, or at Ctrl-C. Throws std::runtime_error
+// with the reason, for example a wrong filter.
 int capture(const std::filesystem::path& socket, const CaptureOptions& options);
 
 }  // namespace satrelay::ctl

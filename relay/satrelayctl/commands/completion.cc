@@ -10,7 +10,7 @@
 namespace satrelay::ctl {
 namespace {
 
-// Functions for bash and zsh that print the candidates for the last word, from the table that
+// Functions for bash and zsh that print the candidates for the last word. They use the table that
 // WordTable writes.
 constexpr std::string_view kWalk = R"SH(
 _satrelayctl_names() {
@@ -169,7 +169,7 @@ class WordTable {
   std::string of(const CLI::App& app) {
     std::vector<std::string> commands;
     for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
-      if (command->get_group().empty()) continue;  // a command that is not for people
+      if (command->get_group().empty()) continue;  // a command for scripts, not for people
       commands.push_back(command->get_name());
     }
     add("' commands'", printing(commands));
@@ -206,7 +206,7 @@ class WordTable {
       for (const std::string& name : option->get_lnames()) {
         if (command.empty() || name != "help") names.push_back("--" + name);
         if (option->get_expected_min() == 0) continue;  // a flag
-        // An option that belongs to no command may follow every command.
+        // A global option may follow every command.
         add(command.empty() ? fmt::format("*' --{}'", name)
                             : quoted(fmt::format("{} --{}", command, name)),
             action);
@@ -227,7 +227,7 @@ Candidates candidates_of(const ops::ControlArgument& argument) {
   const auto add = [&](const std::string& before, const ops::ControlValueSpec& value) {
     for (const std::string_view word : value.words)
       candidates.words.push_back(before + std::string(word));
-    // The value is a number or a rate, which the user must write.
+    // The value is a number or a rate, and the user must type it.
     if (!before.empty() && value.words.empty()) candidates.words.push_back(before);
     if (value.instead != nullptr) candidates.words.push_back(before + value.instead);
   };

@@ -1,4 +1,4 @@
-// Writes a shell script that completes the words of satrelayctl. The script is made from the
+// Writes a shell script that completes the words of satrelayctl. The script is derived from the
 // commands and options with which satrelayctl itself parses its command line. It also completes
 // satrelayd, and asks satrelayd for the keys of gateway.yaml.
 #pragma once
@@ -15,8 +15,8 @@ namespace satrelay::ctl {
 
 // The candidates for the value of an option, or for the word at a position.
 struct Candidates {
-  std::vector<std::string> words;  // after a word that ends with '=', the user must write more
-  ops::NamesIn names = {};         // further candidates: names that the running gateway lists
+  std::vector<std::string> words;  // if a word ends with '=', the user must add a value
+  ops::NamesIn names = {};         // more candidates: names that the running gateway lists
   bool are_files = false;
 };
 using CandidatesOf = std::map<const CLI::Option*, Candidates>;
@@ -25,14 +25,14 @@ Candidates candidates_of(const ops::ControlArgument& argument);
 
 enum class Shell { kBash, kZsh };
 inline constexpr const char* kShellWords[] = {"bash", "zsh"};
-// Returns the script, which asks the gateway for names by `satrelayctl completion-names LISTING
-// FIELD OTHERWISE`.
+// Returns the script. To get names from the gateway, the script calls `satrelayctl completion-names
+// LISTING FIELD OTHERWISE`.
 std::string completion_script(const CLI::App& app, const CandidatesOf& candidates, Shell shell);
 
 inline constexpr const char* kNamesCommand = "completion-names";
-// Returns the names in the entries of a listing, each once, a line each. The name of an entry is in
-// `field`, or in `otherwise` if `field` is empty. Leaves out names that a shell would not read as
-// one word.
+// Returns the names in the entries of a listing, each once and on a separate line. The name of an
+// entry is in `field`, or in `otherwise` if `field` is empty. Leaves out names that a shell would
+// not read as one word.
 std::string names_in(const Json& entries, const char* field, const char* otherwise);
 
 }  // namespace satrelay::ctl

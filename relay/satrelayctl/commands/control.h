@@ -1,4 +1,4 @@
-// The commands that satrelayctl sends to a gateway's control socket.
+// Sends satrelayctl's commands to a gateway's control socket.
 #pragma once
 
 #include <filesystem>
@@ -11,8 +11,8 @@ struct ControlTarget {
   std::filesystem::path control;  // the gateway's control socket
 };
 
-// Sends the line and returns the program's exit status. Errors of the gateway go to stderr. Throws
-// what send_control_command() throws.
+// Sends the line, and returns the program's exit status. Errors from the gateway go to stderr.
+// Throws the exceptions of send_control_command().
 int tell(const ControlTarget& target, const std::string& line);
 
 // Sends the line, which starts a drain, and prints the number of remaining flows until the gateway

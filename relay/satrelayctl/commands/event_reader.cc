@@ -37,8 +37,8 @@ void EventReader::read_new() {
 }
 
 // Makes a new connection each time: DPDK's socket serves only ten connections at once, and other
-// clients need some of them. The numbers and the events come from the same run of the gateway,
-// since a connection does not outlive the gateway.
+// clients need some of them. A connection does not outlive the gateway, so the numbers and the
+// events come from the same run of the gateway.
 void EventReader::follow_up() {
   StatsClient client(socket_, StatsClient::kUsualTimeout);
   const Numbers kept = numbers(client);

@@ -1,5 +1,5 @@
-// Reads the events of a gateway's stats socket by their numbers, again and again. It reports new
-// events, and notices about the stream itself.
+// Reads the events of a gateway's stats socket by their numbers, as often as the caller asks.
+// Reports new events, and notices about the stream of events itself.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,8 @@ class EventReader {
  public:
   struct Sink {
     std::function<void(const Json& event)> event;  // called for each event, with `boot_epoch` added
-    std::function<void(const std::string& text)> notice;  // about the stream: a gap, a restart
+    // A notice about the stream: events were missed, or the gateway restarted.
+    std::function<void(const std::string& text)> notice;
   };
   EventReader(std::filesystem::path socket, Sink sink)
       : socket_(std::move(socket)), sink_(std::move(sink)) {}

@@ -22,7 +22,7 @@ std::tm local(std::uint64_t time_ms) {
   return time;
 }
 
-// Whether `text` has digits where `form` has 'd', and otherwise the same characters.
+// Whether `text` has a digit at each place where `form` has 'd', and the same characters elsewhere.
 bool has_form(std::string_view text, std::string_view form) {
   return std::ranges::equal(text, form, [](char c, char wanted) {
     return wanted == 'd' ? c >= '0' && c <= '9' : c == wanted;

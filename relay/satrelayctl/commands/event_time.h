@@ -1,5 +1,4 @@
-// Converts times of events from and to the form in which people write them, in this machine's time
-// zone.
+// Converts times of events to and from text for people, in this machine's time zone.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +8,9 @@
 
 namespace satrelay::ctl {
 
-// Returns milliseconds since 1970, UTC. "10min": that long ago. "14:30" or "14:30:05": the latest
-// such time that has passed. Or a date: "2026-11-25", "2026-11-25 14:30" or "2026-11-25T14:30:05".
-// nullopt for any other text.
+// Returns milliseconds since 1970, UTC. "10min" means 10 minutes ago. "14:30" or "14:30:05" means
+// the latest such time of day that has passed. A date has the form "2026-11-25", "2026-11-25 14:30"
+// or "2026-11-25T14:30:05". Returns nullopt for any other text.
 std::optional<std::uint64_t> parse_since(std::string_view text, std::uint64_t now_ms);
 inline constexpr std::string_view kSinceHint =
     "write a duration like 10min or 24h, or a time like 14:30 or \"2026-11-25 14:30\"";

@@ -45,7 +45,7 @@ class Wanted {
   bool is(const Json& event) const {
     if (since_ && number(event, "time_ms").value_or(0) < *since_) return false;
     const auto severity = std::ranges::find(ops::kSeverityWords, text(event, "severity"));
-    // Also show events with an unknown severity, which another version of the gateway may have.
+    // Also show an event with an unknown severity: it comes from another version of the gateway.
     return severity == ops::kSeverityWords.end() ||
            static_cast<std::size_t>(severity - ops::kSeverityWords.begin()) <= worst_;
   }
@@ -73,7 +73,8 @@ class Output {
   void show(const Json& event) {
     std::cout << (json_ ? json_text(event, -1) : render_event(event)) << std::flush;
   }
-  // Notices do not go into JSON, since the numbers and boot epochs of the events say the same.
+  // Notices go to stderr and not into the JSON: a reader of JSON can tell the same from the numbers
+  // and boot epochs of the events.
   void notice(const std::string& text) const {
     (json_ ? std::cerr : std::cout) << render_notice(text) << std::flush;
   }

@@ -11,8 +11,8 @@ namespace satrelay::ctl {
 
 struct EventOptions {
   bool follow = false;
-  std::string since;     // "": the last events
-  std::string severity;  // show events of this severity and worse ones; "": all
+  std::string since;     // "" means the last events
+  std::string severity;  // least severity of the events to show; "" means all
   std::optional<std::uint64_t> last;
   bool json = false;
 };

@@ -1,4 +1,5 @@
-// Turns Ctrl-C, SIGTERM and SIGHUP into a flag, which the program checks when it can end.
+// Turns Ctrl-C, SIGTERM and SIGHUP into a flag, which the program checks at points where it can
+// end.
 #pragma once
 
 #include <chrono>

@@ -22,7 +22,8 @@ std::string make_key() {
   }
   constexpr char kDigits[] = "0123456789abcdef";
   std::string line;
-  line.reserve(2 * key.size() + 1);  // so that no reallocation leaves a copy of the key behind
+  // Avoids a reallocation, which would leave a copy of the key in memory.
+  line.reserve(2 * key.size() + 1);
   for (const std::byte octet : key.bytes()) {
     line += kDigits[std::to_integer<unsigned>(octet >> 4)];
     line += kDigits[std::to_integer<unsigned>(octet & std::byte{15})];
@@ -33,7 +34,7 @@ std::string make_key() {
 
 namespace {
 
-// Lets the gateway's own user read the file. The gateway reads it as root when it starts, but as
+// Lets the gateway's user read the file. The gateway reads the file as root when it starts, but as
 // this user when it reloads its configuration.
 bool let_gateway_read(int descriptor) {
   const passwd* user = ::geteuid() == 0 ? ::getpwnam(config::kGatewayUser) : nullptr;

@@ -18,11 +18,11 @@ namespace {
   throw std::runtime_error(path.string() + ": " + what);
 }
 
-// Returns 0 or the error number.
+// Returns 0, or the error number.
 int rename_without_replacing(const char* from, const char* to) {
   if (::renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0) return 0;
   if (errno != EINVAL) return errno;
-  // Some file systems, such as NFS, do not support the flag, but they support links.
+  // Some file systems, such as NFS, do not support the flag, but support hard links.
   if (::link(from, to) != 0) return errno;
   ::unlink(from);
   return 0;
@@ -35,7 +35,7 @@ constexpr const char* kThere = "exists; --force replaces it";
 NewFile::NewFile(std::filesystem::path path, Existing existing)
     : path_(std::move(path)), existing_(existing), temporary_(path_.string() + ".XXXXXX") {
   struct stat status {};
-  // lstat() also finds a symbolic link to nothing. Only regular files are replaced, never devices
+  // lstat() also finds a symbolic link without a target. Replace only regular files, never devices
   // or folders.
   const bool is_there = ::lstat(path_.c_str(), &status) == 0;
   if (is_there && existing_ == Existing::kKeep) fail(path_, kThere);

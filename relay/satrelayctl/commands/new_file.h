@@ -1,5 +1,5 @@
-// A file that appears as a whole or not at all: it is written under a temporary name in the same
-// folder.
+// A file that is written under a temporary name in the same folder, and appears as a whole or not
+// at all.
 #pragma once
 
 #include <filesystem>
@@ -11,15 +11,15 @@ enum class Existing { kKeep, kReplace };
 
 class NewFile {
  public:
-  // Throws std::runtime_error if `path` exists and must be kept, or if no file can be made in its
-  // folder. The new file has mode 0600.
+  // Throws std::runtime_error if `path` exists and must be kept, or if no file can be created in
+  // its folder. The new file has mode 0600.
   NewFile(std::filesystem::path path, Existing existing);
   NewFile(const NewFile&) = delete;
   NewFile& operator=(const NewFile&) = delete;
   ~NewFile();  // removes the file unless it was published
   int descriptor() const { return descriptor_; }
   // Gives the file its final name, `path`. Throws std::runtime_error, also if a file with this name
-  // has appeared meanwhile and must be kept.
+  // has been created in the meantime and must be kept.
   void publish();
 
  private:

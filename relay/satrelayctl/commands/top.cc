@@ -15,8 +15,8 @@
 namespace satrelay::ctl {
 namespace {
 
-// Limits the work of the gateway: each page of flows is a request to the worker, and a screen takes
-// at most 20 pages.
+// The largest number of flows to read. It limits the work of the gateway: each page of flows is a
+// request to the worker, and a screen needs at most 20 pages.
 constexpr std::size_t kMostFlows = 240;
 constexpr std::size_t kMostRules = 1000;
 

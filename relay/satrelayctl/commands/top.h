@@ -7,11 +7,11 @@ namespace satrelay::ctl {
 
 struct TopOptions {
   double interval = 1;  // seconds
-  bool once = false;    // one screen, without control characters, for a pipe
+  bool once = false;    // print one screen without control characters, for a pipe
 };
 
-// Runs until the user presses q or Ctrl-C, or until the gateway is gone. Returns the program's exit
-// status. Throws StatsError.
+// Runs until the user presses q or Ctrl-C, or until the gateway no longer answers. Returns the
+// program's exit status. Throws StatsError.
 int top(const std::filesystem::path& stats_socket, const TopOptions& options);
 
 }  // namespace satrelay::ctl

@@ -35,7 +35,8 @@ int watch_on_screen(const WatchOptions& options,
       shown = look(width());
       state = clock_time();
     } catch (const StatsError& error) {
-      // Keep the last listing below the error: it may be the reason why the user watches.
+      // Keep the last listing on the screen below the error, since the user may need it to find the
+      // cause.
       state = std::string(error.what()) + "; trying again";
     }
     Screen::show(first_lines(options.title + "  " + state + "\n\n" + shown, Screen::size().rows));

@@ -18,7 +18,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Keeps a program's standard error in memory, since we do not read it while the program runs.
+// Keeps a program's standard error in memory, since nothing reads it while the program runs.
 class Diagnostics {
  public:
   Diagnostics() : descriptor_(::memfd_create("complaints", MFD_CLOEXEC)) {}

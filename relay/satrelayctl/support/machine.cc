@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMostInterfaces = 64;
 
-// Returns the first line of a file of the kernel, or "-" if there is none.
+// Returns the first line of a file of the kernel, or "-" if the file is missing or empty.
 std::string line_of(const fs::path& file) {
   std::ifstream in(file);
   std::string line;
@@ -32,8 +32,7 @@ std::string target_of(const fs::path& link) {
   return error || target.empty() ? "-" : target.filename().string();
 }
 
-// Returns the names in a folder that begin with `begin`, in the order of their numbers: node2
-// before node10.
+// Returns the names in a folder that begin with `begin`, sorted by number: node2 before node10.
 std::vector<std::string> names_in(const fs::path& folder, std::string_view begin) {
   std::vector<std::string> names;
   std::error_code error;
@@ -47,7 +46,8 @@ std::vector<std::string> names_in(const fs::path& folder, std::string_view begin
   return names;
 }
 
-// Returns the "key : value" lines of a file. If a key repeats, its first line counts.
+// Returns the "key : value" lines of a file. If a key occurs more than once, its first line is
+// used.
 std::map<std::string, std::string> values_of(const fs::path& file) {
   std::map<std::string, std::string> values;
   std::ifstream in(file);
@@ -66,7 +66,7 @@ std::string value_of(const std::map<std::string, std::string>& values, const cha
   return found == values.end() ? "-" : found->second;
 }
 
-// Returns the abilities of the processor that decide which code the gateway and its libraries use.
+// Returns those features of the processor that decide which code the gateway and its libraries use.
 std::string abilities(const std::string& flags) {
   constexpr std::string_view kAsked[] = {"sse4_2",     "pclmulqdq",    "aes",         "avx",
                                          "avx2",       "bmi2",         "vaes",        "gfni",
@@ -82,8 +82,7 @@ std::string abilities(const std::string& flags) {
   return text.empty() ? "-" : text;
 }
 
-// Returns the options of the kernel's command line that concern cores and memory, and leaves out
-// all other options.
+// Returns only those options of the kernel's command line that concern cores and memory.
 std::string kernel_options(const fs::path& root) {
   constexpr std::string_view kAsked[] = {
       "isolcpus", "nohz", "rcu_nocbs",   "irqaffinity",          "hugepages", "default_hugepagesz",
@@ -206,7 +205,8 @@ std::string operating_system(const fs::path& root) {
 std::vector<std::string> network_interfaces(const fs::path& root) {
   std::vector<std::string> names = names_in(root / "sys/class/net", "");
   std::erase(names, "lo");
-  std::erase_if(names, [&](const std::string& name) {  // some names are files, like bonding_masters
+  // Some entries are files, such as bonding_masters.
+  std::erase_if(names, [&](const std::string& name) {
     std::error_code error;
     return !fs::is_directory(root / "sys/class/net" / name, error);
   });

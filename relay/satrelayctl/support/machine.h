@@ -1,5 +1,5 @@
-// Describes a machine, from /proc and /sys, as text for support: processor, NUMA nodes, memory,
-// hugepages, cores that are set aside, network interfaces and PCI network cards.
+// Describes a machine as text for support: processor, NUMA nodes, memory, hugepages, isolated
+// cores, network interfaces and PCI network cards. The data come from /proc and /sys.
 #pragma once
 
 #include <filesystem>
@@ -8,15 +8,15 @@
 
 namespace satrelay::ctl {
 
-// `root` has proc/, sys/ and etc/. Missing values are shown as "-".
+// `root` is a folder with proc/, sys/ and etc/. A missing value is shown as "-".
 std::string describe_machine(const std::filesystem::path& root);
-// Returns a text like "Debian GNU/Linux 12 (bookworm)".
+// Returns the name of the system, such as "Debian GNU/Linux 12 (bookworm)".
 std::string operating_system(const std::filesystem::path& root);
-// The first function returns the network interfaces except the loopback, sorted. The second
-// describes an interface.
+// network_interfaces() returns the names of all network interfaces except the loopback, sorted.
+// describe_interface() describes one of them.
 std::vector<std::string> network_interfaces(const std::filesystem::path& root);
 std::string describe_interface(const std::filesystem::path& root, const std::string& name);
-// Describes the network cards on the PCI bus, including cards that DPDK has taken from the kernel.
+// Describes the network cards on the PCI bus, including cards that DPDK uses instead of the kernel.
 std::string describe_cards(const std::filesystem::path& root);
 
 }  // namespace satrelay::ctl

@@ -10,7 +10,7 @@
 namespace satrelay::ctl {
 
 PrivateFolder::PrivateFolder() {
-  // mkdtemp() makes the folder with mode 0700, and never takes an existing one.
+  // mkdtemp() creates the folder with mode 0700, and never uses an existing folder.
   std::string name = (std::filesystem::temp_directory_path() / "satrelayctl-XXXXXX").string();
   if (::mkdtemp(name.data()) == nullptr) {
     throw std::runtime_error(name + " cannot be made: " + std::strerror(errno));

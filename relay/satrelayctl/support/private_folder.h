@@ -1,4 +1,4 @@
-// A temporary folder that only its user may read. The destructor removes it with its content.
+// A temporary folder that only its user may read. The destructor removes it with its contents.
 #pragma once
 
 #include <filesystem>

@@ -18,7 +18,7 @@ LogOutput log_output(const fs::path& root, pid_t program) {
   std::error_code error;
   const fs::path target = fs::read_symlink(link, error);
   if (error) return {.kind = Kind::kUnknown, .file = {}, .words = error.message()};
-  // Status of the open file, even if its name is gone.
+  // The link leads to the open file, even if the file's name was removed.
   const fs::file_status status = fs::status(link, error);
   if (fs::is_regular_file(status)) {
     return {.kind = Kind::kFile, .file = link, .words = target.string()};
@@ -27,7 +27,7 @@ LogOutput log_output(const fs::path& root, pid_t program) {
   return {.kind = is_socket ? Kind::kSocket : Kind::kOther, .file = {}, .words = target.string()};
 }
 
-// The file has a line like "0::/system.slice/satrelayd.service", or a line that names a group below
+// The file has a line such as "0::/system.slice/satrelayd.service", or a line for a group below
 // this unit.
 std::string unit_of(const fs::path& root, pid_t program) {
   constexpr std::string_view kService = ".service";
@@ -50,7 +50,7 @@ std::string last_lines(const fs::path& file, std::size_t lines, std::size_t byte
   in.seekg(size - kept);
   in.read(text.data(), kept);
   text.resize(static_cast<std::size_t>(in.gcount()));
-  // Skip a first line that may be incomplete.
+  // If text was cut off at the front, skip the first line, which may be incomplete.
   const std::size_t first = kept < size ? text.find('\n') + 1 : 0;
   std::size_t begin = text.ends_with('\n') ? text.size() - 1 : text.size();
   for (; lines > 0 && begin > first; --lines) {

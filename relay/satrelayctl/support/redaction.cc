@@ -9,12 +9,12 @@
 namespace satrelay::ctl {
 namespace {
 
-// A key with one of these words in its name has a secret value. Names are divided into words at
-// '_', '-' and '.', so "bypass" names no secret.
+// If the name of a key contains one of these words, its value is secret. A name is split into words
+// at '_', '-' and '.', so "bypass" does not contain "pass".
 constexpr std::string_view kSecretWords[] = {
     "psk",    "pass", "password", "passwd",     "passphrase",  "secret",  "secrets",  "token",
     "tokens", "key",  "keys",     "credential", "credentials", "private", "community"};
-// A name that ends with one of these words gives the place of a secret, not the secret.
+// If a name ends with one of these words, its value is the location of a secret, not the secret.
 constexpr std::string_view kPlaceWords[] = {"file", "path", "folder"};
 
 bool is(char c, int (*kind)(int)) { return kind(static_cast<unsigned char>(c)) != 0; }
@@ -57,8 +57,8 @@ class Redaction {
   }
 
  private:
-  // Whether the character at `at` is a single quote that is doubled, as YAML writes a single quote
-  // within single quotes.
+  // Whether the character at `at` is the first of two single quotes. Within single quotes, YAML
+  // writes a single quote in this way.
   static bool is_doubled(std::string_view line, std::size_t at) {
     return line[at] == '\'' && at + 1 < line.size() && line[at + 1] == '\'';
   }
@@ -98,7 +98,7 @@ class Redaction {
     is_in_pem_ = line.find("-----END ") == std::string_view::npos;
   }
 
-  // Replaces the values of keys with secret names, also in flow style and in comments.
+  // Replaces the values of keys with secret names, including values in flow style and in comments.
   std::string without_named(std::string_view line) {
     std::string out;
     std::size_t done = 0;
@@ -118,13 +118,13 @@ class Redaction {
       out += line.substr(done, value - done);
       if (rest.empty() || rest == "\r" || rest.front() == '|' || rest.front() == '>' ||
           rest.front() == '#') {
-        // The value is in the lines below.
+        // The value is in the following lines.
         if (value == colon + 1) out += ' ';
         leave_out(out);
         hidden_indent_ = indent_of(line);
         return out;
       }
-      // The parts of the value have names of their own.
+      // The value has keys of its own, which are checked by themselves.
       if (rest.front() == '{' || rest.front() == '[') {
         done = value;
         continue;
@@ -135,7 +135,7 @@ class Redaction {
     return out += line.substr(done);
   }
 
-  // Replaces runs that are too long for words and look random.
+  // Replaces runs of characters that are too long for words and look random.
   std::string without_runs(std::string_view line) {
     std::string out;
     for (std::size_t at = 0; at < line.size();) {
@@ -183,7 +183,7 @@ class Redaction {
 
   Redacted result_;
   bool is_in_pem_ = false;
-  // Indentation of a key with a secret value: deeper lines belong to the value.
+  // Indentation of a key with a secret value. Lines with deeper indentation belong to the value.
   std::optional<std::size_t> hidden_indent_;
 };
 

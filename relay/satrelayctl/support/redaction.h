@@ -1,5 +1,5 @@
-// Makes a configuration that may be shown to others, by replacing all texts that look like secrets.
-// The configuration is read as plain text, so that comments stay, and so that even an invalid
+// Replaces all texts in a configuration that look like secrets, so that the configuration may be
+// shown to others. It is read as plain text, so that comments remain, and so that even an invalid
 // configuration can be shown.
 #pragma once
 
@@ -13,13 +13,12 @@ inline constexpr std::string_view kLeftOut = "LEFT-OUT";
 
 struct Redacted {
   std::string text;
-  std::size_t secrets = 0;  // number of texts replaced by kLeftOut
+  std::size_t secrets = 0;  // number of texts that were replaced by kLeftOut
 };
 
-// These are secrets: the value of a key with a name that says so ("psk", "password", "api_token";
-// not "psk_file", which names a file), a run of 32 or more hexadecimal digits or of 40 or more
-// base64 characters, the content of a PEM block, and the password of a URL. The input may have any
-// bytes.
+// These are secrets: the value of a key with a name that says so ("psk", "password" or "api_token",
+// but not "psk_file", which names a file), a run of at least 32 hexadecimal digits or 40 base64
+// characters, the content of a PEM block, and the password in a URL. The input may have any bytes.
 Redacted without_secrets(std::string_view configuration);
 
 }  // namespace satrelay::ctl

@@ -1,4 +1,4 @@
-// The folder that becomes the archive of tech-support, and its MANIFEST. The MANIFEST lists the
+// The folder from which tech-support makes its archive, with a MANIFEST. The MANIFEST lists the
 // files in the archive, and says which data could not be collected, and why.
 #pragma once
 
@@ -20,9 +20,10 @@ class SupportFolder {
   const std::filesystem::path& parent() const { return folder_.path(); }
   std::filesystem::path path_of(const std::string& name) const { return content_ / name; }
 
-  // `what`: a few words about the file. Throws std::runtime_error, for example if the disk is full.
+  // `what` describes the file in a few words. Throws std::runtime_error, for example if the disk is
+  // full.
   void add(const std::string& name, const std::string& what, const std::string& text);
-  // Adds a file that was written to path_of() to the MANIFEST.
+  // Lists a file that was written to path_of() in the MANIFEST.
   void has(const std::string& name, const std::string& what);
   void lacks(const std::string& name, const std::string& why);
   void write_manifest(const std::string& heading);

@@ -44,7 +44,7 @@ constexpr const char* kLog = "log.txt";
 constexpr std::size_t kLogLines = 2000;
 constexpr std::size_t kMostOfLog = 1 << 20;
 constexpr const char* kUsualUnit = "satrelayd.service";
-// Listings that are read twice, to show how the values change in between.
+// Listings that are read twice, to show how much the values change in the meantime.
 constexpr std::string_view kReadTwice[] = {"counters", "ports", "peers"};
 
 // Thrown at Ctrl-C, so that destructors clean up.
@@ -191,8 +191,8 @@ class Collection {
     for (const auto& [what, why] : problems) folder_.lacks(what, why);
   }
 
-  // Takes the log from the place to which a running gateway logs. If no gateway runs, takes the log
-  // of the service satrelayd.
+  // If a gateway runs, adds the log from the place where this gateway writes it. Otherwise adds the
+  // log of the service satrelayd.
   void add_log() {
     if (!gateway_) return add_journal(kUsualUnit, "");
     const LogOutput output = log_output("/", *gateway_);
@@ -237,7 +237,7 @@ class Collection {
   }
 
   // Makes a new connection each time: DPDK's socket serves only ten connections at once, and other
-  // clients may need one while we wait.
+  // clients may need one between our queries.
   Json ask(const View& view) const {
     StatsClient client(socket_, StatsClient::kUsualTimeout);
     const std::string command = "/satrelay/" + std::string(view.name);
@@ -312,8 +312,8 @@ class Collection {
     }
   }
 
-  // Waits for the second reading, and captures meanwhile. A gateway allows one capture at a time,
-  // so each port gets half of the time.
+  // Waits until the second reading is due, and captures frames in the meantime. A gateway allows
+  // one capture at a time, so each port gets half of the time.
   void wait_and_capture() {
     const auto begun = Clock::now();
     const auto end = begun + options_.interval;
@@ -372,13 +372,13 @@ class Collection {
   }
 
   const TechSupportOptions& options_;
-  NewFile file_;  // made before the other members, so that an existing file is reported at once
+  NewFile file_;  // created before the other members, so that an existing file is reported at once
   SupportFolder folder_;
   std::filesystem::path socket_;
-  std::optional<pid_t> gateway_;  // the process that answers; nullopt: unknown
-  std::string version_;           // version of satrelayd; "": unknown
-  std::string dpdk_;              // version of the gateway's DPDK; "": unknown
-  std::string silence_;           // why the gateway does not answer; "": it answers
+  std::optional<pid_t> gateway_;  // the process that answers; nullopt if it is not known
+  std::string version_;           // version of satrelayd; "" if it is not known
+  std::string dpdk_;              // version of the gateway's DPDK; "" if it is not known
+  std::string silence_;           // why the gateway does not answer; "" if it does
 };
 
 }  // namespace

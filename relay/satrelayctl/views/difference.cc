@@ -16,7 +16,7 @@ Json of_objects(const Json& before, const Json& after) {
   return changes;
 }
 
-// Compares entries by position, since a listing has the order of the configuration.
+// Compares entries at the same position, since the order of a listing is that of the configuration.
 Json of_lists(const Json& before, const Json& after) {
   Json changes;
   for (std::size_t i = 0; i < before.size() && i < after.size(); ++i) {
@@ -33,7 +33,7 @@ Json difference(const Json& before, const Json& after) {
   if (before.is_object() && after.is_object()) return of_objects(before, after);
   if (before.is_array() && after.is_array()) return of_lists(before, after);
   if (!before.is_number_integer() || !after.is_number_integer() || before == after) return nullptr;
-  // Subtract modulo 2^64, since counters wrap.
+  // Subtract modulo 2^64, so that a counter that has wrapped gives the right difference.
   return static_cast<std::int64_t>(after.get<std::uint64_t>() - before.get<std::uint64_t>());
 }
 

@@ -5,8 +5,8 @@
 
 namespace satrelay::ctl {
 
-// Returns how much each number has changed, in the shape of the replies, or null if nothing has
-// changed. Entries of a listing keep their names.
+// Returns by how much each number has changed, in a JSON value with the same structure as the
+// replies. Returns null if nothing has changed. Entries of a listing keep their names.
 Json difference(const Json& before, const Json& after);
 
 }  // namespace satrelay::ctl

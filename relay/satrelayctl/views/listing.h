@@ -1,5 +1,5 @@
-// Formats the entries of a reply as a table, with a row for each entry. The title and the cells of
-// a column are defined in one place.
+// Formats the entries of a reply as a table with one row for each entry. A column's title and its
+// cells are defined in one place.
 #pragma once
 
 #include <cstddef>
@@ -19,22 +19,22 @@ struct ListingColumn {
   std::function<std::string(const Json& entry)> cell;
 };
 
-// Returns a column of numbers, which are in the object `part` of each entry, or in the entry itself
-// if `part` is "".
+// Returns a column of numbers. The numbers are in the object `part` of each entry, or in the entry
+// itself if `part` is "".
 ListingColumn figure(std::string title, const char* key, Scale scale, const char* part = "");
-// Returns a column of a counter, shown in the counter's unit.
+// Returns a column that shows a counter in its unit.
 template <typename Struct>
 ListingColumn figure(std::string title, const CounterField<Struct>& field, const char* part = "") {
   return figure(std::move(title), field.name, scale_of(field.unit), part);
 }
-// The same as figure(), but also shows "-" for 0.
+// Like figure(), but shows "-" instead of 0.
 ListingColumn figure_unless_zero(std::string title, const char* key, Scale scale);
 ListingColumn words(std::string title, const char* key);
 ListingColumn words(std::string title, std::function<std::string(const Json& entry)> cell);
 ListingColumn right(ListingColumn column);
 
-// Formats lines of at most `width` characters. If columns do not fit, they are left out, and a
-// notice below the table names them and says how to see them.
+// Formats the entries in lines of at most `width` characters. Leaves out columns that do not fit. A
+// notice below the table then names these columns, and says how to see them.
 std::string format_listing(const Json& entries, const std::vector<ListingColumn>& columns,
                            std::size_t width);
 

@@ -21,8 +21,8 @@
 namespace satrelay::ctl {
 namespace {
 
-// Removes the port's name from a text like "lan: af_packet on lan0", since another column says
-// "lan" already.
+// Removes the port's name from a text such as "lan: af_packet on lan0", since another column shows
+// the name.
 std::string device_of(const Json& port) {
   const std::string device = text(port, "device");
   const std::string name = text(port, "name") + ": ";
@@ -87,7 +87,7 @@ std::string link_of(const Json& port) {
   return link;
 }
 
-// Returns the state of the peer, and the reason if the peer's flows cannot be relayed.
+// Returns the state of the peer. If the peer's flows cannot be relayed, adds the reason.
 std::string peer_state(const Json& peer) {
   std::string state = state_words(text(peer, "state"));
   if (state == "refused") {
@@ -104,7 +104,7 @@ std::string peer_state(const Json& peer) {
   return state;
 }
 
-// Returns the meaning of a counter of the gateway, or "" if the counter is from another version.
+// Returns the meaning of a counter of the gateway, or "" if this program does not know the counter.
 std::string meaning_of(std::string_view name) {
   const auto& fields = gateway::Counters::kFields;
   const auto found = std::ranges::find(fields, name, &gateway::Counters::Field::name);

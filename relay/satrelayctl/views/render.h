@@ -1,7 +1,7 @@
 // Formats the replies of the stats socket as tables for people. The functions are pure: JSON in,
-// text out. A field is shown as "-" if the reply lacks it, as the reply of another version of the
-// gateway may. `width`: the characters of a line. Text that does not fit is folded, or is left out
-// and named.
+// text out. If the reply lacks a field, as a reply from another version of the gateway may, the
+// field is shown as "-". `width` is the largest length of a line in characters. Text that does not
+// fit is either folded, or left out and mentioned in a notice.
 #pragma once
 
 #include <cstddef>

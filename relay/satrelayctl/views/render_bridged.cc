@@ -6,7 +6,7 @@
 namespace satrelay::ctl {
 namespace {
 
-// Returns the counter's name without "bridged_", as in the metrics.
+// Returns the reason for bridging: the counter's name without "bridged_", as in the metrics.
 std::string reason(const Json& each) {
   constexpr std::string_view kPrefix = "bridged_";
   std::string name = text(each, "reason");

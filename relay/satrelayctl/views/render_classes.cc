@@ -1,5 +1,5 @@
-// Formats the classes of traffic: the rates at which each class may send, and the counts of the
-// traffic in the class.
+// Formats the traffic classes: the rates at which each class may send, and the amounts of its
+// traffic.
 #include "relay/client/reply.h"
 #include "relay/gateway/uplink/class_counters.h"
 #include "relay/satrelayctl/views/listing.h"

@@ -44,8 +44,8 @@ std::string words_of(const Json& event) {
                        .after = after});
 }
 
-// Returns how many characters of `text` go into a line of `most` characters: whole words, if the
-// first word fits.
+// Returns how many characters of `text` fit into a line of `most` characters. Ends the line between
+// words if at least one word fits.
 std::size_t line_end(std::string_view text, std::size_t most) {
   if (text.size() <= most) return text.size();
   const std::size_t blank = text.rfind(' ', most);

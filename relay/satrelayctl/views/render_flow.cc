@@ -1,4 +1,4 @@
-// Formats one flow: its two directions, and in words what each direction waits for.
+// Formats one flow: its two directions, and a sentence that says for what each direction waits.
 #include <algorithm>
 #include <span>
 #include <string_view>
@@ -46,7 +46,7 @@ constexpr Reason kTowardsHost[] = {
 
 std::string reason(std::span<const Reason> reasons, const std::string& word) {
   const auto found = std::ranges::find(reasons, word, &Reason::word);
-  // A word of another version of the gateway.
+  // The word may come from another version of the gateway.
   return found == reasons.end() ? word : std::string(found->sentence);
 }
 

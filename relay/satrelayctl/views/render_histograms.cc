@@ -1,4 +1,4 @@
-// Formats the histograms of durations, from the buckets in which the gateway counts.
+// Formats the histograms of durations from the gateway's buckets.
 #include <charconv>
 #include <string_view>
 
@@ -18,7 +18,7 @@ const HistogramField* histogram_of(const Json& each) {
   return nullptr;
 }
 
-// Returns the subject of a histogram, like "class voice".
+// Returns the thing that a histogram describes, such as "class voice".
 std::string whose(const Json& each) {
   const HistogramField* field = histogram_of(each);
   if (field == nullptr || *field->label == '\0') return "";
@@ -44,8 +44,8 @@ std::string mean(const Json& each) {
   return in_unit(*field, *sum / *count);
 }
 
-// Returns the lowest bound of a bucket that at least `per_thousand` of a thousand values do not
-// exceed.
+// Returns the lowest bucket bound that is not exceeded by at least `per_thousand` of each thousand
+// values.
 std::string most_of(const Json& each, std::uint64_t per_thousand) {
   const HistogramField* field = histogram_of(each);
   const std::uint64_t count = number(each, "count").value_or(0);

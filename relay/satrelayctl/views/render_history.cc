@@ -31,7 +31,7 @@ constexpr std::array<Figure, 7> kFigures = {{
     {"became", "encoded_ppm", text::share},
 }};
 
-constexpr std::size_t kNumbers = 14 + 3 * 13 + 2;  // characters before the marks
+constexpr std::size_t kNumbers = 14 + 3 * 13 + 2;  // number of characters before the graph
 constexpr std::size_t kFewestMarks = 10;
 constexpr std::size_t kMostMarks = 60;
 
@@ -72,8 +72,8 @@ Values summed_up(const Values& values, std::size_t each) {
   return means;
 }
 
-// Draws a mark for each value, on a scale from 0 to the largest value. A blank stands for an
-// unknown value.
+// Draws a text graph with one character for each value, on a scale from 0 to the largest value. A
+// blank means that the value is not known.
 std::string line_of(const Values& values, Marks marks) {
   double most = 0;
   for (const auto& value : values) most = std::max(most, value.value_or(0));
@@ -110,7 +110,7 @@ std::string figure_line(const Figure& figure, const Values& values, std::size_t 
                      line_of(summed_up(values, each), marks));
 }
 
-// Returns the most frequent interval between two consecutive points.
+// Returns the most frequent interval between consecutive points.
 std::uint64_t step_ms(const Json& points) {
   std::map<std::uint64_t, std::size_t> distances;
   for (std::size_t i = 1; i < points.size(); ++i) {

@@ -1,4 +1,4 @@
-// Formats the links: the capacity of each link, and where the capacity comes from.
+// Formats the links: the capacity of each link, and the source of that capacity.
 #include "relay/client/reply.h"
 #include "relay/satrelayctl/views/listing.h"
 #include "relay/satrelayctl/views/render.h"
@@ -9,8 +9,8 @@ namespace satrelay::ctl {
 
 namespace {
 
-// Marks a link if the gateway finds the link's capacity itself. Configured and set capacities have
-// columns of their own.
+// Marks a link if the gateway finds its capacity itself. Capacities that were configured or set
+// have separate columns.
 std::string name_of(const Json& each) {
   std::string name = text(each, "name");
   if (text(each, "finds_capacity") == "yes") name += " (finds)";

@@ -1,5 +1,5 @@
-// Formats the rules and the traffic that matched each rule, and explains why a packet matches a
-// rule.
+// Formats the rules with the traffic that matched each rule. Also formats the explanation why a
+// packet matches a rule.
 #include <string_view>
 #include <vector>
 
@@ -13,7 +13,8 @@
 namespace satrelay::ctl {
 namespace {
 
-// Returns the settings of a rule that differ from the defaults. Most rules have only defaults.
+// Returns those settings of a rule that differ from the defaults, since most rules have only
+// defaults.
 std::string switches(const Json& rule) {
   const Json& modes = member(rule, "modes");
   std::string out;
@@ -36,7 +37,7 @@ std::string switches(const Json& rule) {
   return out;
 }
 
-// Returns a text like "accelerate: compress off (set)".
+// Returns the action with its settings, such as "accelerate: compress off (set)".
 std::string action_of(const Json& rule) {
   std::string action = text(rule, "action");
   const std::string more = switches(rule);
@@ -64,7 +65,7 @@ std::string optional_text(const Json& object, const char* key) {
   return value == "-" ? "" : value;
 }
 
-// Says why the server answers a SYN instead of the gateway.
+// Returns the reason why the server, and not the gateway, answers a SYN.
 std::string_view why_server_answers(std::string_view cause) {
   if (cause == "rule") return "as the rule says";
   if (cause == "service_refused")

@@ -23,8 +23,8 @@ namespace {
 constexpr std::size_t kMostRules = 4;
 constexpr std::size_t kMostClasses = 4;
 constexpr std::size_t kMostPeers = 6;
-// On a small screen the other tables become shorter to make room for flows, but not below
-// kFewestRows.
+// On a small screen, the other tables are shortened to make room for flows, but only down to
+// kFewestRows rows.
 constexpr std::size_t kFewestFlows = 4;
 constexpr std::size_t kFewestRows = 2;
 
@@ -43,14 +43,14 @@ std::string cut(std::string text, std::size_t most) {
   return text;
 }
 
-// Cuts the middle of an address with its port, since both ends matter.
+// Shortens an address with its port in the middle, since both ends matter to the reader.
 std::string cut_endpoint(const std::string& text, std::size_t most) {
   constexpr std::size_t kPort = 6;  // ":65535"
   if (text.size() <= most) return text;
   return text.substr(0, most - kPort - 1) + '~' + text.substr(text.size() - kPort);
 }
 
-// The growth of counters between two samples.
+// Computes the growth of counters between two samples.
 class Growth {
  public:
   Growth(const TopSample& before, const TopSample& now) : seconds_(now.seconds - before.seconds) {}
@@ -72,7 +72,8 @@ class Growth {
   double seconds_;
 };
 
-// Finds the earlier entry for the same thing as `entry`, by `key`; null if the entry is new.
+// Finds the earlier entry with the same value of `key` as `entry`. Returns null if the entry is
+// new.
 class Earlier {
  public:
   Earlier(const Json& list, const char* key) : key_(key) {
@@ -90,8 +91,8 @@ class Earlier {
   std::map<std::string, const Json*> entries_;
 };
 
-// Cuts the first column to the width that the other columns, all to its right, leave in a line. The
-// first column keeps at least the length of "relayed".
+// Shortens the texts in the first column to the width that the columns to its right leave in a
+// line, but never below the length of "relayed".
 void cut_first_column(Section& table, std::size_t columns) {
   constexpr std::size_t kShortest = 7;
   Section others = table;
@@ -120,7 +121,7 @@ std::string headline(const TopSample& now) {
   return line + "\n\n";
 }
 
-// Rows sorted by traffic, the busiest first.
+// Collects rows, and returns the rows with the most traffic, the busiest first.
 class Busiest {
  public:
   void add(double bytes, Row row) { entries_.push_back({bytes, std::move(row)}); }
@@ -241,7 +242,7 @@ Section classes_table(const TopSample& before, const TopSample& now, const Growt
 
 std::string flows_table(const TopSample& before, const TopSample& now, const Growth& growth,
                         std::size_t most, std::size_t columns) {
-  // How many characters of a line the figures and the gaps take, in addition to the two addresses.
+  // The number of characters of a line that are not part of the two addresses: figures and gaps.
   constexpr std::size_t kOthers = 44;
   const std::size_t each = columns > kOthers + 30 ? (columns - kOthers) / 2 : 15;
   const Earlier earlier(before.flows, "id");
@@ -278,8 +279,8 @@ std::string flows_table(const TopSample& before, const TopSample& now, const Gro
                             rows);
 }
 
-// Removes the last row of the longest table, again and again, until all tables together have at
-// most `most` rows, or no table has more than kFewestRows.
+// Removes the last row of the longest table repeatedly, until all tables together have at most
+// `most` rows, or no table has more than kFewestRows.
 void shorten(std::initializer_list<Section*> tables, std::size_t most) {
   const auto size = [](const Section* table) { return table->rows.size(); };
   const auto all = [&] {
@@ -311,14 +312,14 @@ std::string render_top(const TopSample& before, const TopSample& now, ScreenSize
   Section peers = peers_table(before, now, growth);
   Section rules = rules_table(before, now, growth);
   Section classes = classes_table(before, now, growth, size.columns);
-  // Each table needs a line for titles and an empty line after the table. The flows need a line for
-  // titles.
+  // Each table above the flows needs a line for its titles and an empty line after it. The table of
+  // flows needs a line for its titles.
   const std::size_t others = lines_of(whole) + (classes.rows.empty() ? 4 : 6) + 1 +
                              std::min(now.flows.size(), kFewestFlows) + (some_are_left_out ? 1 : 0);
   shorten({&rules, &classes, &peers}, size.rows > others ? size.rows - others : 0);
   whole += paragraph(peers) + paragraph(rules);
   if (!classes.rows.empty()) whole += paragraph(classes);
-  const std::size_t used = lines_of(whole) + 1;  // and the flows' titles
+  const std::size_t used = lines_of(whole) + 1;  // one more for the titles of the flows
   const std::size_t room = size.rows > used ? size.rows - used : 0;
   if (room > 0) {
     whole += flows_table(before, now, growth, some_are_left_out ? room - 1 : room, size.columns);

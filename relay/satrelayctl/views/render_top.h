@@ -1,5 +1,5 @@
-// Formats one screen of satrelayctl top. The function is pure: two samples of the stats socket in,
-// text out.
+// Formats one screen of satrelayctl top. The function is pure: its input is two samples of the
+// stats socket, and its result is text.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace satrelay::ctl {
 
-// The replies of the stats socket at one moment.
+// The replies of the stats socket at one time.
 struct TopSample {
   double seconds = 0;  // time of the sample, by any clock
   nlohmann::ordered_json status;
@@ -24,9 +24,9 @@ struct ScreenSize {
   std::size_t columns = 80;
 };
 
-// Returns at most `rows` lines of at most `columns` characters, each with a newline: the gateway,
-// its peers, the rules and classes with most traffic, and as many of the busiest flows as there is
-// room for.
+// Returns at most `rows` lines of at most `columns` characters, each with a newline. They show the
+// gateway, its peers, the rules and classes with the most traffic, and as many of the busiest flows
+// as fit.
 std::string render_top(const TopSample& before, const TopSample& now, ScreenSize size);
 
 }  // namespace satrelay::ctl

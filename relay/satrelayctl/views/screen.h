@@ -1,4 +1,4 @@
-// The terminal as a screen that is redrawn, for `top` and `--watch`.
+// Uses the terminal as a screen that is redrawn, for `top` and `--watch`.
 #pragma once
 
 #include <termios.h>
@@ -10,12 +10,12 @@
 
 namespace satrelay::ctl {
 
-// Returns how many characters a line of standard output may have: text::kAnyWidth if standard
-// output is not a terminal, so that the reader of a pipe gets all columns.
+// Returns the largest length of a line on standard output, in characters. Returns text::kAnyWidth
+// if standard output is not a terminal, so that the reader of a pipe gets all columns.
 std::size_t output_width();
 
-// The alternate screen of the terminal, without cursor. Keys are read at once, and lines are cut at
-// the edge. The destructor restores the terminal.
+// The alternate screen of the terminal, without a cursor. Keys are read without waiting for Enter,
+// and lines are cut at the edge. The destructor restores the terminal.
 class Screen {
  public:
   Screen();
@@ -23,11 +23,12 @@ class Screen {
   Screen& operator=(const Screen&) = delete;
   ~Screen();
 
-  // The size of the screen without its last line, since the terminal would scroll there.
+  // The size of the screen without its last line: text in the last line would make the terminal
+  // scroll.
   static ScreenSize size();
   static void show(const std::string& text);
-  // Waits for `seconds` or a key. Returns true if the user ends the program, by q or a signal
-  // (heed_interruptions()).
+  // Waits for `seconds`, or until a key is pressed. Returns true if the user ends the program, by q
+  // or by a signal (heed_interruptions()).
   bool quits_within(double seconds) const;
 
  private:

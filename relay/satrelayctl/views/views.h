@@ -1,4 +1,4 @@
-// The views of a gateway's stats socket that satrelayctl shows, one for each command.
+// The views of a gateway that satrelayctl can show. Each view is one command of satrelayctl.
 #pragma once
 
 #include <cstddef>
@@ -12,13 +12,13 @@ namespace satrelay::ctl {
 
 enum class Paging { kWhole, kPaged };
 enum class Subject {
-  kGateway,      // the gateway as a whole: a few entries, none about a single host
+  kGateway,      // the gateway as a whole: few entries, and none about a single host
   kConnections,  // all connections
-  kOne,          // one thing that the user names
+  kOne,          // one object that the user names
 };
 
 struct View {
-  // Name of satrelayctl's command, and of the socket's command below /satrelay/.
+  // Name of the command of satrelayctl, and of the stats socket's command below /satrelay/.
   std::string_view name;
   const char* help;
   Paging paging;

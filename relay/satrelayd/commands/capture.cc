@@ -6,8 +6,8 @@
 namespace satrelay::satrelayd {
 namespace {
 
-// The size of the ring in bytes. At 10 Gbit/s it holds the frames of more than 10 ms, the interval
-// at which the reader empties it.
+// The size of the ring in bytes. The reader empties the ring every 10 ms. At 10 Gbit/s, the ring
+// holds the frames of more than this interval.
 constexpr std::size_t kRingSize = 16U << 20;
 
 }  // namespace
@@ -42,7 +42,8 @@ void CaptureRing::take(std::size_t size) {
   taken_.store(taken_.load(std::memory_order_relaxed) + size, std::memory_order_release);
 }
 
-// Check again under the lock: another capture may have begun since the caller asked sees().
+// Calls sees() again under the lock: since the caller called sees(), another capture may have
+// begun.
 void CaptureTap::see(ops::CapturePlace place, ops::CaptureWay way, ConstBytes frame, Instant now) {
   const std::lock_guard lock(writers_);
   if (!sees(place)) return;

@@ -1,6 +1,6 @@
 // Captures frames for a client. The workers copy matching frames into a ring, and another thread
-// sends them over a socket to the one client that has asked. Neither side waits for the other: if
-// the ring is full, or the client does not read, frames are lost and counted.
+// sends them over a socket to the client. Neither side waits for the other: if the ring is full
+// because the client does not read, frames are lost and counted.
 #pragma once
 
 #include <pcap/pcap.h>
@@ -24,10 +24,10 @@ namespace satrelay::satrelayd {
 class CaptureRing {
  public:
   explicit CaptureRing(std::size_t size);
-  // Returns false, and writes nothing, if the record does not fit as a whole.
+  // Writes the whole record. If it does not fit, writes nothing and returns false.
   bool push(const ops::CaptureRecord& record, ConstBytes bytes);
-  // The bytes that were written and not taken, up to the end of the memory. take() frees the first
-  // `size` bytes of them.
+  // Returns bytes that were written and not taken yet, up to the end of the memory. take() frees
+  // the first `size` of these bytes.
   ConstBytes readable() const;
   void take(std::size_t size);
 
@@ -40,27 +40,27 @@ class CaptureRing {
 
 class CaptureTap {
  public:
-  // --- the workers' side: any of their threads -------------------------------------------------
+  // --- for the workers, on any of their threads ------------------------------------------------
   bool sees(ops::CapturePlace place) const {
     return state_.load(std::memory_order_acquire) == State::kOn &&
            place_.load(std::memory_order_relaxed) == place;
   }
-  // Captures the frame, if sees() still holds and the filter matches.
+  // Captures the frame if sees() is still true and the filter matches.
   void see(ops::CapturePlace place, ops::CaptureWay way, ConstBytes frame, Instant now);
-  // One of the workers calls this once a round. Only then start() and stop() take effect.
+  // One of the workers calls this in each round. start() and stop() take effect only then.
   void settle();
 
   // --- the reader's side -----------------------------------------------------------------------
   struct What {
     ops::CapturePlace place{};
     std::size_t longest = 0;
-    std::vector<bpf_insn> filter;  // a valid BPF program; empty: capture all frames
+    std::vector<bpf_insn> filter;  // a valid BPF program; if it is empty, all frames are captured
     std::uint64_t epoch = 0;       // the UTC time (ns) at which the workers' clock was 0
   };
   // Call this only while the tap is off.
   void start(What what);
-  // Ends the capture. A worker may still be adding a frame. With the next settle() no worker is,
-  // and is_off() becomes true.
+  // Ends the capture. At the return, a worker may still be adding a frame. The next settle() waits
+  // until no worker does, and then is_off() becomes true.
   void stop();
   bool is_off() const { return state_.load(std::memory_order_acquire) == State::kOff; }
   CaptureRing* ring() { return ring_.get(); }
@@ -71,7 +71,8 @@ class CaptureTap {
   enum class State : std::uint8_t { kOff, kStarting, kOn, kStopping };
   std::atomic<State> state_ = State::kOff;
   std::mutex writers_;  // held by the worker that adds a frame
-  // start() and settle() set these while the tap is off. The workers use them while it is on.
+  // start() and settle() set the following members while the tap is off. The workers use them while
+  // it is on.
   std::atomic<ops::CapturePlace> place_{};
   What what_;
   std::unique_ptr<CaptureRing> ring_;

@@ -16,13 +16,13 @@
 namespace satrelay::satrelayd {
 namespace {
 
-constexpr Duration kPatience = Duration::seconds(10);  // for a client that makes no progress
+constexpr Duration kPatience = Duration::seconds(10);  // for a client that does not send or read
 
 const char* port_of(ops::CapturePlace place) {
   return place == ops::CapturePlace::kLan ? "port lan" : "port wan";
 }
 
-// The panel user that the request names; "" if it names none, nullopt if the name is not valid.
+// Returns the panel user in the request: "" if there is none, nullopt if the name is not valid.
 std::optional<std::string> on_behalf_of(const ops::CaptureRequest& request) {
   const std::string_view whole(request.on_behalf_of, sizeof request.on_behalf_of);
   const std::string_view name = whole.substr(0, whole.find('\0'));
@@ -54,8 +54,8 @@ void CaptureService::look(Instant now) {
     return;
   }
   if (now - last_progress_ > kPatience && phase_ != Phase::kStopping) {
-    // A running capture may go on while no frames match. It ends if the client does not read the
-    // frames.
+    // A running capture may continue while no frames match. It ends if frames wait and the client
+    // does not read them.
     if (phase_ != Phase::kRunning || !tap_.ring()->readable().empty()) return end();
   }
   if (phase_ == Phase::kRequest) read_request();
@@ -126,8 +126,8 @@ void CaptureService::start(const ops::CaptureRequest& request) {
   if (!what.filter.empty()) {
     std::memcpy(what.filter.data(), request_.data() + sizeof request,
                 what.filter.size() * sizeof(bpf_insn));
-    // A valid filter jumps forward only, and each of its paths ends. So it cannot hold up the
-    // worker.
+    // A valid filter only jumps forward, and each of its paths ends. So it cannot loop on the
+    // worker's thread.
     if (bpf_validate(what.filter.data(), static_cast<int>(what.filter.size())) == 0) {
       return refuse("the filter is not valid");
     }
@@ -152,8 +152,8 @@ void CaptureService::refuse(const std::string& why) {
   end();
 }
 
-// True if the client has closed the connection. A client must not send anything after its request,
-// so a client that does so is treated as gone, too.
+// True if the client has closed the connection, or has sent something after its request, which is
+// not allowed.
 bool CaptureService::client_has_gone() {
   std::byte unexpected{};
   const ssize_t count = ::recv(client_, &unexpected, 1, 0);

@@ -1,5 +1,5 @@
 // Serves the capture socket (relay/ops/stats/capture_format.h). Users that may control the gateway
-// may capture its frames, one client at a time. The service never waits, and does not run on a
+// may capture its frames, one client at a time. The service never blocks, and does not run on a
 // worker's thread.
 #pragma once
 
@@ -31,8 +31,8 @@ class CaptureService {
   CaptureService& operator=(const CaptureService&) = delete;
   ~CaptureService();
 
-  // Accepts a client, reads its request, and sends it the answer and captured frames. A thread that
-  // is not a worker's must call this every few milliseconds.
+  // Accepts a client, reads its request, and sends it the answer and captured frames. Call this
+  // every few milliseconds, on a thread that is not a worker's.
   void look(Instant now);
 
  private:
@@ -42,7 +42,7 @@ class CaptureService {
   void start(const ops::CaptureRequest& request);
   void refuse(const std::string& why);
   bool client_has_gone();
-  // Sends as much as the client takes now. Returns false if there is more to send.
+  // Sends as much as the client accepts now. Returns false if there is more to send.
   bool send_some(Instant now);
   void end();
 
@@ -53,10 +53,10 @@ class CaptureService {
   Phase phase_ = Phase::kNone;
   int client_ = -1;
   ops::Caller caller_;      // the user of the client
-  std::string subject_;     // subject of the capture's events
+  std::string subject_;     // subject of the events about the capture
   bool is_broken_ = false;  // sending to the client has failed
   std::vector<std::byte> request_;
-  // Bytes to send that are not in the ring: the answer, and the last record.
+  // Bytes to send that do not come from the ring: the answer, and the last record.
   std::vector<std::byte> unsent_;
   Instant last_progress_;
 };

@@ -10,8 +10,8 @@ namespace {
 using ops::ControlLine;
 using ops::ControlVerb;
 
-// The value of a setting, if the line has it. The grammar has already refused words that name no
-// enumerator.
+// Returns the value of a setting if the line has it. The parser has already refused words that name
+// no enumerator.
 template <typename Enum>
 std::optional<Enum> word_of(const ControlLine& line, ops::RuleSetting setting) {
   const auto& value = line[setting];

@@ -1,5 +1,5 @@
-// The commands of the gateway's control socket, as values; relay/ops/control/control_grammar.h has
-// the form of their lines.
+// The commands of the gateway's control socket, as values. Their text form is described in
+// relay/ops/control/control_grammar.h.
 #pragma once
 
 #include <optional>
@@ -18,11 +18,11 @@ namespace satrelay::satrelayd {
 struct SetCapacity {
   std::string link;
   gateway::LinkWay way;
-  BitRate capacity;  // zero: back to the configured rate
+  BitRate capacity;  // zero restores the configured rate
 };
 struct SetPeerRate {
   std::string peer;
-  BitRate most;  // zero: no limit for the peer
+  BitRate most;  // zero removes the limit for the peer
 };
 struct SetRule {
   std::string rule;  // its name or number
@@ -36,7 +36,7 @@ struct SetBypass {
   gateway::Admission admission;  // kBypass or kOpen
 };
 struct StartDrain {
-  Duration timeout;  // infinite: wait for all flows
+  Duration timeout;  // infinite means that the drain waits for all flows
 };
 struct StartReload {};
 struct ShowReload {};  // the result of the last reload
@@ -48,15 +48,16 @@ using ControlCommand = std::variant<SetCapacity, SetPeerRate, SetRule, SetClass,
 
 struct ControlParse {
   std::optional<ControlCommand> command;
-  std::string error;  // if there is no command: the fault, and the forms that are allowed
+  // If there is no command: the mistake in the line, and the syntax that is allowed.
+  std::string error;
   ops::Right right = ops::Right::kLook;
-  std::string on_behalf_of = {};  // as in ops::Caller
+  std::string on_behalf_of = {};  // same meaning as in ops::Caller
 };
 
 // Parses a line, which may contain any bytes. Words are separated by spaces or tabs.
 ControlParse parse_control_command(std::string_view text);
 
-// Applies the command. Returns a line: "ok" or "error: ...".
+// Each function applies a command, and returns a line: "ok" or "error: ...".
 std::string apply(const SetCapacity& command, Engines& engines, Instant now);
 std::string apply(const SetPeerRate& command, Engines& engines, Instant now);
 std::string apply(const SetRule& command, Engines& engines);

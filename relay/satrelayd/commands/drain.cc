@@ -7,9 +7,9 @@ namespace {
 
 constexpr Duration kLookEvery = Duration::milliseconds(100);
 constexpr Duration kWordEvery = Duration::seconds(10);
-// After its last flow has ended, the gateway runs on for kLinger plus kLingerRoundTrips round
-// trips. The flow ends at the peer only when our last reports arrive there, which may be lost once.
-// And a stream that the peer opened before it knew of the drain may still be on its way.
+// After its last flow has ended, the gateway continues for kLinger plus kLingerRoundTrips round
+// trips. At the peer, the flow ends only when our last reports arrive, which may be lost and sent
+// again. And a stream that the peer opened before it knew of the drain may still be in flight.
 constexpr Duration kLinger = Duration::seconds(1);
 constexpr std::int64_t kLingerRoundTrips = 2;
 

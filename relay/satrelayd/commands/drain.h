@@ -18,15 +18,15 @@ class Drain {
   // `engines` and `log` must outlive the drain.
   Drain(Engines& engines, Log log) : engines_(engines), log_(std::move(log)) {}
 
-  // Flows that are left after `timeout` are reset, as in a stop without a drain. If `timeout` is
-  // infinite, the gateway waits for all flows.
+  // Resets the flows that are left after `timeout`, as in a stop without a drain. If `timeout` is
+  // infinite, waits until all flows have ended.
   void begin(Duration timeout, Instant now);
   bool is_under_way() const { return under_way_; }
-  // True if it is time to call is_over().
+  // True if is_over() must be called now.
   bool is_due(Instant now) const { return under_way_ && now >= next_look_; }
   // Counts the flows if that is due. Returns true once the program may stop.
   bool is_over(Instant now);
-  // To be called instead of is_over() while the flows cannot be counted, since a worker hangs.
+  // Call this instead of is_over() if a worker hangs, since the flows cannot be counted then.
   // Returns true once the timeout has passed.
   bool is_over_blindly(Instant now);
   Instant next_timeout() const { return under_way_ ? next_look_ : Instant::never(); }

@@ -74,8 +74,8 @@ std::string carry_out(const ControlCommand& command, const ops::Caller& caller,
   std::string answer = apply_to(operations, command, caller);
   if (answer != "ok\n" || !before) return answer;
   auto after = setting_of(command, operations.engines, dpdk::now());
-  // A command that sets the same value again changes nothing, so there is no event. A second drain
-  // is an exception: it ends the first one at once.
+  // A command that sets the present value again changes nothing, so there is no event. The
+  // exception is a second drain, which ends the first drain at once.
   if (!after || (after->value == before->value && !std::holds_alternative<StartDrain>(command))) {
     return answer;
   }
@@ -83,11 +83,11 @@ std::string carry_out(const ControlCommand& command, const ops::Caller& caller,
   return answer;
 }
 
-// Puts the new configuration into force. Returns false if not all workers could be stopped.
+// Applies the new configuration. Returns false if not all workers could be stopped.
 bool take_over(const Reload::Outcome& outcome, Operations& operations) {
   const WorkerPool::Pause rest(*operations.worker_pool);
   if (!rest.is_complete()) return false;
-  // Read the clock again: the other workers have gone on since this round began.
+  // Read the clock again: the other workers have continued since this round began.
   operations.engines.reconfigure(*outcome.configuration, dpdk::now(), outcome.prepared);
   operations.reload.took_over(outcome);
   return true;
@@ -150,7 +150,7 @@ void look_after_reload(Operations& operations) {
   if (outcome->configuration && !take_over(*outcome, operations)) {
     error = "a worker does not answer; see the log";
   }
-  // The workers run again here, since writing the log may be slow.
+  // At this point the workers run again, since it may take long to write the log.
   operations.reload_result = error.empty() ? "ok" : "error: " + error;
   if (error.empty()) {
     tell_of_reload(*outcome, operations);

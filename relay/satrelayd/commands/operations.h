@@ -25,9 +25,9 @@ struct Operations {
   Reload reload;
   std::function<void(ops::Event)> tell;
   std::string reload_result = "error: nothing was reloaded yet";
-  // User that requested the present reload; nullopt: by SIGHUP.
+  // User that requested the present reload. nullopt if SIGHUP requested it.
   std::optional<ops::Caller> reload_caller = {};
-  // User that requested a second reload during the present one.
+  // User that requested another reload during the present one.
   std::optional<ops::Caller> next_reload_caller = {};
 };
 
@@ -35,11 +35,11 @@ struct Operations {
 ops::ControlServer::Answer answer(std::string_view line, const ops::Caller& caller,
                                   Operations& operations);
 
-// Checks a drain, if one is under way. Returns true once it is over.
+// Checks the drain, if there is one. Returns true once it is over.
 bool look_after_drain(Operations& operations, Instant now);
 
-// Begins a reload if SIGHUP has arrived. Puts a configuration into force that has been read since
-// the last call.
+// Begins a reload if SIGHUP has arrived. If a configuration has been read since the last call,
+// applies it.
 void look_after_reload(Operations& operations);
 
 }  // namespace satrelay::satrelayd

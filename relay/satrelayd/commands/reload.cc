@@ -42,8 +42,8 @@ void Reload::begin() {
 }
 
 std::optional<Reload::Outcome> Reload::poll() {
-  // By now the configuration of the earlier reading is in force, so the next reading is compared
-  // with it.
+  // The configuration of the previous reading applies by now, so the next reading is compared with
+  // it.
   if (!reading_.valid() && again_) begin();
   if (!reading_.valid() ||
       reading_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) {

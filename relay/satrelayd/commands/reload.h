@@ -1,5 +1,5 @@
 // Reads the configuration again while the gateway runs, on a thread that is not a worker's. The new
-// configuration comes into force as a whole, or not at all.
+// configuration is applied as a whole, or not at all.
 #pragma once
 
 #include <filesystem>
@@ -18,9 +18,9 @@ namespace satrelay::satrelayd {
 
 class Reload {
  public:
-  // `started`: the configuration that the gateway was started with, from `file`. `settle`: called
-  // first on the reading thread, to move it to another CPU than that of the worker that has started
-  // it.
+  // `started` is the configuration with which the gateway was started, read from `file`. The
+  // reading thread first calls `settle`, to move itself away from the CPU of the worker that
+  // started it.
   Reload(
       std::filesystem::path file, const config::Gateway& started,
       std::function<void()> settle = [] {})
@@ -28,27 +28,28 @@ class Reload {
         settle_(std::move(settle)),
         started_(started),
         running_(std::make_shared<const config::Changeable>(started)) {
-    // Do not keep classes and keys: they may change in a reload, and dictionaries take much memory.
+    // Keep neither classes nor keys: both may change in a reload, and dictionaries take much
+    // memory.
     started_.classes.clear();
     for (config::Peer& peer : started_.peers) peer.security.forget_keys();
   }
 
-  // Begins to read the file. If a reading is under way, the file is read once more afterwards,
-  // since it may have changed.
+  // Begins to read the file. If a reading is already under way, the file is read once more after
+  // it, since the file may have changed since the reading began.
   void begin();
   bool is_reading() const { return reading_.valid() || again_; }
 
   struct Outcome {
-    std::optional<config::Gateway> configuration;  // to be put into force
+    std::optional<config::Gateway> configuration;  // the configuration to apply
     gateway::Prepared prepared;                    // prepared from `configuration`
-    std::vector<config::ChangedKey> changes;       // compared with the running configuration
-    std::string error;                             // if there is no configuration: why
+    std::vector<config::ChangedKey> changes;       // the differences from the running configuration
+    std::string error;                             // if there is no configuration, the reason
     std::shared_ptr<const config::Changeable> changeable;  // the changeable part of `configuration`
   };
-  // Returns the outcome of each reading once. Call this often, since it also begins a second
-  // reading if one was requested.
+  // Returns the outcome of each reading once. Call this often: it also begins a second reading if
+  // one was requested.
   std::optional<Outcome> poll();
-  // Call this once the outcome is in force.
+  // Call this once the outcome has been applied.
   void took_over(const Outcome& outcome) { running_ = outcome.changeable; }
 
  private:
@@ -60,8 +61,8 @@ class Reload {
   bool again_ = false;
 };
 
-// Reads the file, and compares it with the configurations at the start and in force. The thread of
-// Reload calls this.
+// Reads the file, and compares it with the configuration at the start and with the running
+// configuration. Runs on the thread of Reload.
 Reload::Outcome read_changes(const std::filesystem::path& file, const config::Gateway& started,
                              const std::shared_ptr<const config::Changeable>& running);
 

@@ -28,7 +28,7 @@ class Values {
   void add(const char* key, std::string_view value) {
     text_.append(text_.empty() ? "" : " ").append(key).append("=").append(value);
   }
-  // Adds the setting if the command names it.
+  // Adds the setting if the command contains it.
   template <typename Enum>
   void add(const char* key, const std::optional<Enum>& named, Enum in_force) {
     if (named) add(key, config::word_of(in_force));

@@ -1,5 +1,5 @@
 // The setting that a command of the control socket changes. It is read before and after the
-// command, so that the event about the command has the old and the new value.
+// command, so that the event about the command can show the old and the new value.
 #pragma once
 
 #include <optional>
@@ -15,12 +15,12 @@ namespace satrelay::satrelayd {
 struct Setting {
   ops::EventKind kind{};
   std::string subject;
-  // The value in force, in the form of the configuration. For a rule or class, it has only the
-  // settings that the command names.
+  // The present value, in the format of the configuration. For a rule or a class, it has only the
+  // settings that the command contains.
   std::string value;
 };
 
-// nullopt if the command sets nothing, or if it names a rule or class that does not exist.
+// Returns nullopt if the command sets nothing, or if its rule or class does not exist.
 std::optional<Setting> setting_of(const ControlCommand& command, const Engines& engines,
                                   Instant now);
 

@@ -27,9 +27,9 @@ void FlowRecords::begin() {
   thread_.emplace("flow-records", kInterval, [this] { look(); });
 }
 
-// Catches errors, since hosts must not lose their connections because of records. The writer has
-// its own report of errors. An error arrives here if there is not even memory for that report, and
-// is logged.
+// Catches exceptions, since an error with records must not cost the hosts their connections. The
+// writer reports errors by itself. It throws only if there is no memory even for the report; that
+// is logged here.
 template <typename Step>
 void FlowRecords::attempt(const Step& step) {
   try {

@@ -1,5 +1,5 @@
-// Moves the records of ended flows from the workers to the file and the collector, through a ring
-// for each worker and a thread that empties the rings.
+// Passes the records of ended flows from the workers to the file and the collector. There is a ring
+// for each worker, and a thread that empties the rings.
 #pragma once
 
 #include <cstdint>
@@ -20,19 +20,19 @@ namespace satrelay::satrelayd {
 class FlowRecords {
  public:
   static constexpr Duration kInterval = Duration::milliseconds(10);
-  // How long finish() waits at most for records that the collector has not yet taken.
+  // The longest time that finish() waits for the collector to take the last records.
   static constexpr Duration kLastWords = Duration::seconds(1);
 
-  // `config`: must ask for records. `epoch`: returns the UTC time, in nanoseconds, at which
+  // `config` must request records. `epoch` returns the UTC time, in nanoseconds, at which
   // dpdk::now() was 0. Throws std::runtime_error.
   FlowRecords(const config::Gateway& config, std::function<std::uint64_t()> epoch);
 
-  // The ring of a worker; valid as long as this object.
+  // Returns the ring of a worker. It is valid as long as this object exists.
   records::RecordRing& ring(unsigned worker) { return *rings_[worker]; }
-  // Call this once the program has its final user, which then owns the file.
+  // Call this once the program runs as its final user. This user then owns the file.
   void begin();
-  // Call this once the workers have closed their flows. Writes the records that are left in the
-  // rings, within kLastWords.
+  // Call this once the workers have closed their flows. Writes the records that are still in the
+  // rings. Waits at most kLastWords for the collector.
   void finish();
   records::RecordsReport report() const { return writer_->report(); }  // any thread
 
@@ -44,7 +44,7 @@ class FlowRecords {
   std::function<std::uint64_t()> epoch_;
   std::vector<std::unique_ptr<records::RecordRing>> rings_;
   std::optional<records::RecordWriter> writer_;
-  bool is_told_ = false;  // a failure of the writer was logged
+  bool is_told_ = false;  // true once a failure of the writer was logged
   std::optional<dpdk::ControlThread> thread_;
 };
 

@@ -51,8 +51,8 @@ class Descriptor {
   int number_;
 };
 
-// Creates a file of this size, all zeros, with every block reserved. So a full file system causes
-// an error now, instead of SIGBUS when a record is written.
+// Creates a file of this size, filled with zeros, and reserves all its blocks. Then a full file
+// system causes an error here, instead of a SIGBUS when a record is written.
 Descriptor create(const std::filesystem::path& path, std::size_t size) {
   Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (file.number() < 0) fail(errno, "cannot create", path);
@@ -114,7 +114,7 @@ JournalFile::Found JournalFile::read(const std::filesystem::path& path) {
   return found;
 }
 
-// Copies the used records of the earlier run, without gaps, since limits.flows may have changed.
+// Copies the used records of the earlier run without gaps: limits.flows may differ from that run.
 void JournalFile::take_over(const Found& found, const Limits& limits, std::uint64_t now) {
   const std::uint64_t age = now > found.last_look ? now - found.last_look : 0;
   if (found.last_look == 0) {
@@ -146,8 +146,9 @@ JournalFile::JournalFile(const Where& where, const Limits& limits, std::uint64_t
   if (memory == MAP_FAILED) fail(errno, "cannot map", where.file);
   mapped_ = {static_cast<std::byte*>(memory), size};
   try {
-    // Take the file with the later time. look_after() always writes the time to the file in memory,
-    // but not always to the copy, so the file in memory wins if both times are equal.
+    // Use the file with the later time. look_after() always writes the time to the file in memory,
+    // but not always to the copy. So if both times are equal, both files are up to date, and the
+    // file in memory is used.
     take_over(in_memory.last_look >= on_disk.last_look ? in_memory : on_disk, limits, now);
     Header header;
     header.records = limits.flows;

@@ -1,7 +1,7 @@
 // Keeps a gateway's journal of its flows (relay/gateway/recovery/flow_journal.h) beyond the end of
 // the process. The journal is a file in the runtime directory, which is in memory, and the process
-// has mapped it. So writing a record costs no system call, and kill -9 loses no record. If the
-// operator wants it, there is also a copy on a disk, which survives a loss of power.
+// maps the file. So no system call is needed to write a record, and kill -9 loses no record. If the
+// operator configures it, there is also a copy on a disk, which survives a loss of power.
 //
 //   octet  0        8          12       16            24           4096
 //        +--------+----------+--------+-------------+-----------+------+----------------------
@@ -27,31 +27,31 @@ class JournalFile {
  public:
   struct Where {
     std::filesystem::path file;
-    std::filesystem::path copy;  // empty: no copy
+    std::filesystem::path copy;  // empty if there is no copy
   };
   struct Limits {
     std::uint32_t flows = 0;
-    Duration oldest;  // an older journal is not used
+    Duration oldest;  // a journal that is older than this is not used
   };
 
-  // Takes over the records of an earlier run from the newer of the two files. `now`: UTC,
-  // nanoseconds. Throws std::system_error if a file cannot be created.
+  // Takes over the records of an earlier run from the newer of the two files. `now` is in
+  // nanoseconds, UTC. Throws std::system_error if a file cannot be created.
   JournalFile(const Where& where, const Limits& limits, std::uint64_t now);
   JournalFile(const JournalFile&) = delete;
   JournalFile& operator=(const JournalFile&) = delete;
   ~JournalFile();  // removes the file in the runtime directory if it has no records
 
   MutableBytes records() { return mapped_.subspan(kHeaderSize); }
-  // A sentence about the journal that was found at the start.
+  // A sentence that describes the journal that was found at the start.
   const std::string& found() const { return found_; }
 
-  // A thread that is not a worker's must call this about once a second. Writes `now` (UTC,
-  // nanoseconds) to the file, and changes to the copy. Throws std::system_error.
+  // Writes `now` (UTC, nanoseconds) to the file, and writes changes to the copy. Call this about
+  // once a second, on a thread that is not a worker's. Throws std::system_error.
   void look_after(std::uint64_t now);
 
   static constexpr std::size_t kHeaderSize = 4096;
-  // How often the time is written to a copy without other changes. A longer interval spares the
-  // disk.
+  // How often the time is written to a copy if nothing else has changed. A longer interval causes
+  // less wear of the disk.
   static constexpr Duration kQuietCopy = Duration::seconds(60);
 
  private:

@@ -8,7 +8,7 @@
 
 namespace satrelay::satrelayd {
 
-// `port`: the name of the port, such as "lan".
+// `port` is the name of the port, such as "lan".
 ops::Event event_of(const std::string& port, const dpdk::PortChange& change);
 
 }  // namespace satrelay::satrelayd

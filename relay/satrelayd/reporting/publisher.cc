@@ -40,10 +40,11 @@ void Publisher::run(Instant now) {
     if (board_.is_asked()) {
       const WorkerPool::Pause rest(worker_pool_);
       if (rest.is_complete()) {
-        // Read the clock again: the other workers have gone on since this round began.
+        // Read the clock again: the other workers have continued since this round began.
         board_.answer(Live(engines_, dpdk::now()));
       } else {
-        // Wait longer before the next attempt, since each attempt holds up all the other workers.
+        // Wait longer before the next attempt, since each attempt stops all other workers for a
+        // while.
         next_request_check_ = now + WorkerReporter::kInterval;
       }
     }

@@ -1,6 +1,5 @@
-// The work of the first worker for clients of the stats socket. The publisher makes the report of
-// the first worker, as each worker makes one, and answers questions about the engines of all
-// workers.
+// The first worker's work for clients of the stats socket. The publisher writes the first worker's
+// own report, as every worker has one, and answers queries about the engines of all workers.
 #pragma once
 
 #include "pep/base/time.h"
@@ -13,14 +12,14 @@ namespace satrelay::satrelayd {
 
 class Publisher {
  public:
-  // `own`: the reporter of the first worker. All arguments must outlive the publisher.
+  // `own` is the reporter of the first worker. All arguments must outlive the publisher.
   Publisher(const Engines& engines, WorkerPool& worker_pool, WorkerReporter& own,
             ops::SnapshotBoard& board)
       : engines_(engines), worker_pool_(worker_pool), own_(own), board_(board) {}
 
-  // Makes the next step of a report if that is due, and answers a question if there is one.
+  // Does the next step of a report if it is due, and answers a query if there is one.
   void run(Instant now);
-  // When run() must be called again, so that a reader never sees an old report.
+  // Returns when run() must be called again, so that no reader gets an old report.
   Instant next_timeout() const { return own_.next_timeout(); }
 
  private:

@@ -6,7 +6,7 @@ namespace satrelay::satrelayd {
 namespace {
 
 constexpr std::size_t kMostLine = 1000;
-// The first worker forwards nothing while these lines are written.
+// A limit, since the first worker forwards nothing while these lines are written.
 constexpr std::size_t kMostLines = 100;
 
 std::string cut(const std::string& text, std::size_t most) {
@@ -15,7 +15,7 @@ std::string cut(const std::string& text, std::size_t most) {
   return text.substr(0, most - kMore.size()).append(kMore);
 }
 
-// Lists as many changes as an event's text can hold, and the number of further changes.
+// Lists as many changes as fit into an event's text, and then the number of further changes.
 template <typename TextOf>
 std::string listed(const std::vector<config::ChangedKey>& changes, const TextOf& text_of) {
   constexpr std::size_t kRest = 16;  // room for " and 1000000 more"

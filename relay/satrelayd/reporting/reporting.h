@@ -1,5 +1,5 @@
-// The part of a gateway that reports to operators: the board of snapshots, events, the history, the
-// stats socket, and the threads that keep them.
+// The part of a gateway that reports to operators: the board of snapshots, the events, the history,
+// the stats socket, and the threads that serve them.
 #pragma once
 
 #include <functional>
@@ -23,8 +23,8 @@ class Reporting {
  public:
   using ReportOfRecords = std::function<records::RecordsReport()>;
 
-  // `workers` and `devices` must outlive this object. `boot_epoch`: identifies this run of the
-  // gateway, for the numbers of events.
+  // `workers` and `devices` must outlive this object. `boot_epoch` identifies this run of the
+  // gateway; event numbers are unique only together with it.
   Reporting(WorkerSet& workers, const Devices& devices, std::uint64_t boot_epoch,
             ReportOfRecords report_of_records);
 
@@ -33,10 +33,10 @@ class Reporting {
   void tell(ops::Event event) { events_.tell(std::move(event)); }
 
  private:
-  // Compares the latest snapshot with the previous one to find events, and writes all events that
+  // Compares the latest snapshot with the previous one to find events. Then writes all events that
   // wait.
   void look_for_events();
-  // Adds to the history if that is due. Does nothing while the gateway stops, since no worker
+  // Adds a point to the history if it is due. Does nothing while the gateway stops, since no worker
   // answers then.
   void keep_history();
 
@@ -49,7 +49,7 @@ class Reporting {
   const ops::Telemetry telemetry_;
   ops::Watch watch_;
   Instant next_history_;
-  // The log may be slow, so it is written by these threads and not by workers.
+  // These threads write the log instead of the workers, since the log may be slow.
   const dpdk::ControlThread watcher_;
   const dpdk::ControlThread historian_;
 };

@@ -37,7 +37,8 @@ std::shared_ptr<const ops::Snapshot> Reports::sum() const {
   for (std::size_t worker = 0; worker < latest_.size(); ++worker) {
     const WorkerReport* const report = latest_[worker];
     if (report == nullptr) {
-      sum->workers.emplace_back();  // an empty entry, so that later workers keep their numbers
+      // An empty entry, so that the entries of later workers have the right index.
+      sum->workers.emplace_back();
       continue;
     }
     for (std::size_t i = 0; i < ports_.size(); ++i) {
@@ -66,8 +67,8 @@ std::shared_ptr<const ops::Snapshot> Reports::sum() const {
 
 std::optional<ops::SnapshotBoard::Published> Reports::latest() {
   const std::lock_guard lock(mutex_);
-  // Take the reports of the other workers only when the first worker has a new report. So there is
-  // one sum for each report, however many readers ask for it.
+  // Take the other workers' reports only if the first worker has a new report. Then one sum is
+  // computed for each report, regardless of the number of readers.
   if (const WorkerReport* first = workers_[0]->take()) {
     latest_[0] = first;
     for (std::size_t i = 1; i < workers_.size(); ++i) {

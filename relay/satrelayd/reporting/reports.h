@@ -1,5 +1,5 @@
-// Joins the reports of all workers of a gateway. The reader's thread does this, so that it costs
-// the workers no time.
+// Joins the reports of all workers of a gateway. This is done on the thread of the reader, so that
+// it takes no time from the workers.
 #pragma once
 
 #include <array>
@@ -17,14 +17,14 @@ namespace satrelay::satrelayd {
 
 class Reports {
  public:
-  // `workers`: the reporters of all workers, the first worker's first. All must outlive this
-  // object.
+  // `workers` are the reporters of all workers, beginning with the first worker. All must outlive
+  // this object.
   Reports(std::vector<WorkerReporter*> workers, std::array<const dpdk::Port*, 2> ports)
       : workers_(std::move(workers)), ports_(ports), latest_(workers_.size()) {}
 
-  // Returns the joined reports, which are as old as the first worker's last report. A worker that
-  // hangs contributes its last report. nullopt until the first worker has made a report. Any thread
-  // except a worker's may call this.
+  // Returns the joined reports, which are as old as the first worker's latest report. If a worker
+  // hangs, its last report is used. Returns nullopt until the first worker has written a report.
+  // Any thread except a worker's may call this.
   std::optional<ops::SnapshotBoard::Published> latest();
 
  private:
@@ -32,8 +32,8 @@ class Reports {
 
   std::vector<WorkerReporter*> workers_;
   std::array<const dpdk::Port*, 2> ports_;
-  std::mutex mutex_;                         // for the readers; guards all below
-  std::vector<const WorkerReport*> latest_;  // by worker; null: no report yet
+  std::mutex mutex_;                         // locked by the readers; guards all members below
+  std::vector<const WorkerReport*> latest_;  // indexed by worker; null if there is no report yet
   std::shared_ptr<const ops::Snapshot> sum_;
 };
 

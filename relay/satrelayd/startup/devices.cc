@@ -20,8 +20,8 @@ namespace satrelay::satrelayd {
 namespace {
 
 // The number of packets in the pool. Each worker needs packets for the receive and send rings of
-// two ports, for bursts, and for frames that are being built. Several workers also need packets for
-// the rings between them.
+// two ports, for bursts, and for frames that it is building. If there are several workers, packets
+// are also needed for the rings between the workers.
 std::size_t packets_of(const config::Gateway& config) {
   constexpr std::size_t kOfOne = 16384 + gateway::Gateway::kMostHeldFrames;
   const std::size_t workers = config.worker.count;
@@ -36,7 +36,7 @@ std::size_t packet_memory(const config::Gateway& config) {
   return dpdk::PacketPool::memory_for(packets_of(config), mtu_of(config));
 }
 
-// Returns `cpus` without those of the workers, for threads that must take no time from a worker.
+// Returns `cpus` without the workers' CPUs, for threads that must not take time from a worker.
 std::vector<unsigned> without(std::vector<unsigned> cpus, const std::vector<unsigned>& of_workers) {
   std::erase_if(
       cpus, [&](unsigned cpu) { return std::ranges::find(of_workers, cpu) != of_workers.end(); });
@@ -66,8 +66,8 @@ void warn_of_placement(const config::Worker& worker, std::span<const dpdk::Port*
   }
 }
 
-// Throws if the start must end while memory is touched, which takes long: other programs may take
-// memory meanwhile, and the operator may stop the gateway.
+// Called while the start-up touches memory, which takes long. Throws if the operator stops the
+// gateway, or if other programs have taken so much memory that the rest does not fit.
 void watch_memory(const dpdk::LargeMemory::Progress& progress) {
   if (dpdk::StopSignal::requested()) throw StoppedAtStart();
   if (progress.is_reserved) return;
@@ -78,8 +78,8 @@ void watch_memory(const dpdk::LargeMemory::Progress& progress) {
                            excess);
 }
 
-// Logs the state of the ports, and returns the time when that was done. This comes before memory is
-// touched, which takes long.
+// Logs the state of the ports, and returns the present time. Call this before the memory is
+// touched, since that takes long.
 Instant tell_of(const dpdk::Port& lan, const dpdk::Port& wan, const config::Worker& worker) {
   for (const dpdk::Port* port : {&lan, &wan}) tell_of(*port, worker.count);
   warn_of_placement(worker, std::array<const dpdk::Port*, 2>{&lan, &wan});

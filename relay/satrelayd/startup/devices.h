@@ -1,5 +1,5 @@
-// The resources that a gateway takes from the machine, in the order in which it takes them: the
-// EAL, packets, both ports and the memory for stored bytes.
+// The resources that a gateway takes from the machine, in this order: the EAL, packets, both ports,
+// and the memory for stored bytes.
 #pragma once
 
 #include <array>
@@ -15,10 +15,10 @@
 
 namespace satrelay::satrelayd {
 
-// Thrown if SIGTERM arrived before the gateway was ready.
+// Thrown if a stop signal arrived before the gateway was ready.
 struct StoppedAtStart {};
 
-// The memory that the gateway takes at its start, packets included.
+// Returns the memory that the gateway takes at its start, including the memory of packets.
 StartMemory memory_of(const config::Gateway& config);
 
 struct Devices {
@@ -26,15 +26,15 @@ struct Devices {
   // machine lacks something.
   explicit Devices(const config::Gateway& config);
 
-  // The CPUs of this process without those of the workers, for threads that must take no time from
-  // the workers. They are determined before the EAL starts, since the EAL pins the main thread.
+  // The CPUs of this process except the workers' CPUs, for threads that must not take time from the
+  // workers. They must be determined before the EAL starts, since the EAL pins the main thread.
   const std::vector<unsigned> other_cpus;
   const dpdk::Eal eal;
   dpdk::PacketPool pool;
   dpdk::Port lan;
   dpdk::Port wan;
   const std::array<dpdk::Port*, 2> ports{&lan, &wan};
-  const Instant touching;  // when the touching of memory began
+  const Instant touching;  // time at which the touching of the memory began
   dpdk::LargeMemory memory;
 };
 

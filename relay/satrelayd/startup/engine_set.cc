@@ -23,20 +23,20 @@ constexpr Duration kJournalInterval = Duration::seconds(1);
 class KernelEntropy final : public Entropy {
  public:
   void fill(MutableBytes out) override {
-    // getrandom(2) is never cut short for up to 256 bytes, and keys are shorter.
+    // getrandom(2) always returns all of up to 256 bytes, and keys are shorter than that.
     if (getrandom(out.data(), out.size(), 0) != static_cast<::ssize_t>(out.size())) {
       throw std::runtime_error("the kernel gives no random numbers");
     }
   }
 };
 
-// Measures work as elapsed time, since the worker has its core to itself, or nearly so.
+// Measures work as elapsed time. This is accurate because the worker has its core almost to itself.
 class DeviceClock final : public Stopwatch {
  public:
   Instant read() const override { return dpdk::now(); }
 };
 
-// Makes the identity of the first worker. The identities of the others differ only in `share`.
+// Creates the identity of the first worker. The other workers' identities differ only in `share`.
 gateway::Identity make_identity(const MacAddress& wan_mac, Entropy& entropy,
                                 const Stopwatch& stopwatch, bool lan_port_sums, std::size_t peers) {
   gateway::Identity identity;
@@ -70,7 +70,7 @@ std::unique_ptr<JournalFile> open_journal(const config::Gateway& config) {
   }
 }
 
-// Logs a lasting failure, such as a full disk, only once.
+// Logs a failure, such as a full disk, only once for as long as it lasts.
 void look_after(JournalFile& journal, bool& was_well) {
   try {
     journal.look_after(wall_clock());

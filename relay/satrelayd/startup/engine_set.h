@@ -17,17 +17,17 @@
 
 namespace satrelay::satrelayd {
 
-// The UTC time, in nanoseconds since 1970.
+// Returns the UTC time, in nanoseconds since 1970.
 std::uint64_t wall_clock();
 
 class EngineSet {
  public:
   // `devices` must outlive this object. If the journal cannot be opened, the gateway runs without
-  // one.
+  // it.
   EngineSet(const config::Gateway& config, Devices& devices);
 
   Engines& engines() { return *engines_; }
-  // The identity of the last worker. The identities of all workers are equal, except for `share`.
+  // The identity of the last worker. The identities of all workers are equal except for `share`.
   const gateway::Identity& identity() const { return identity_; }
 
  private:

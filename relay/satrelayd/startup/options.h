@@ -12,12 +12,12 @@ struct Options {
 };
 
 struct ParsedOptions {
-  // If this is nullopt, the program must end with status `exit`. All messages are printed.
+  // If this is nullopt, the program must exit with status `exit`. All messages have been printed.
   std::optional<Options> options;
   int exit = 0;
 };
 
-// Help and version go to standard output, errors to standard error.
+// Prints help and the version to standard output, and errors to standard error.
 [[nodiscard]] ParsedOptions parse_options(int argc, const char* const* argv);
 
 }  // namespace satrelay::satrelayd

@@ -18,8 +18,8 @@
 namespace satrelay::satrelayd {
 namespace {
 
-// The capabilities that the gateway must keep: CAP_NET_ADMIN to close an af_xdp port, and
-// CAP_IPC_LOCK for memory that a PCI device must reach.
+// Returns the capabilities that the gateway must keep: CAP_NET_ADMIN to close an af_xdp port, and
+// CAP_IPC_LOCK for memory that a PCI device accesses.
 std::vector<int> needed_by(const config::Gateway& config) {
   std::vector<int> capabilities;
   for (const config::Port* port : {&config.lan, &config.wan}) {

@@ -1,4 +1,4 @@
-// Locks on the resources that two gateways must not share: the runtime folder and the journal.
+// Locks on the resources that two gateways must not share: the runtime folder, and the journal.
 #pragma once
 
 #include <filesystem>
@@ -21,7 +21,7 @@ class RunLocks {
     try {
       journal_.emplace(config.journal + ".lock", "journal " + config.journal);
     } catch (const std::system_error&) {
-      // Opening the journal will fail as well, and log the reason.
+      // An attempt to open the journal will also fail, and will log the reason.
     }
   }
 

@@ -1,4 +1,4 @@
-// The memory that a gateway takes at its start, compared with the machine's.
+// The memory that a gateway takes at its start, compared with the memory of the machine.
 #pragma once
 
 #include <optional>
@@ -16,19 +16,19 @@ struct StartMemory {
   ByteCount total() const { return arena + beside; }
 };
 
-// The size of the arena of one worker, which is equal for all workers, and of all arenas together.
+// Return the size of one worker's arena, which is the same for all workers, and the size of all
+// arenas together.
 ByteCount arena_of_worker(const config::Gateway& config);
 ByteCount arena_of(const config::Gateway& config);
 
-// `packets`: memory of the packet pool.
+// `packets` is the memory of the packet pool.
 StartMemory start_memory(const config::Gateway& config, ByteCount packets);
 
 // Returns a contradiction if the configuration needs more memory than this machine has.
 std::optional<config::Contradiction> find_excess(const config::Gateway& config,
                                                  const StartMemory& needed,
                                                  const config::MachineMemory& machine);
-// Returns a message if the machine does not have the needed memory available at this moment,
-// otherwise an empty string.
+// Returns a message if this much memory is not available on the machine now, otherwise "".
 std::string lacking_now(const StartMemory& needed, const config::MachineMemory& machine);
 
 }  // namespace satrelay::satrelayd

@@ -9,7 +9,7 @@
 namespace satrelay::satrelayd {
 namespace {
 
-// A limit that no machine exceeds, so that a malformed file cannot fill the memory.
+// No machine has more CPUs. The limit keeps a malformed file from filling the memory.
 constexpr unsigned kMostCpus = 8192;
 
 std::optional<unsigned> number_of(std::string_view text) {

@@ -1,4 +1,4 @@
-// The properties of the machine's cores that matter for a worker with a core of its own, as the
+// The properties of the machine's cores that matter to a worker that has a core to itself, as the
 // kernel reports them.
 #pragma once
 
@@ -11,10 +11,12 @@ namespace satrelay::satrelayd {
 
 struct CpuTopology {
   std::map<unsigned, int> nodes;  // NUMA node of each core; empty if the kernel does not report it
-  std::set<unsigned> isolated;  // cores of isolcpus=, where the scheduler puts no thread by itself
-  std::set<unsigned> tickless;  // cores of nohz_full=, without a timer tick while one task runs
+  // Cores of isolcpus=, to which the scheduler moves no thread by itself.
+  std::set<unsigned> isolated;
+  // Cores of nohz_full=, which have no timer tick while a single task runs.
+  std::set<unsigned> tickless;
 
-  int node_of(unsigned cpu) const;  // -1: unknown
+  int node_of(unsigned cpu) const;  // -1 if not known
   std::set<unsigned> cpus_of(int node) const;
   bool has_several_nodes() const;
 };
@@ -23,7 +25,7 @@ struct CpuTopology {
 // parsed.
 std::set<unsigned> parse_cpu_list(std::string_view text);
 
-// `devices`: /sys/devices/system, or a test's copy of it.
+// `devices` is /sys/devices/system, or a copy of it for a test.
 CpuTopology read_cpu_topology(const std::filesystem::path& devices = "/sys/devices/system");
 
 }  // namespace satrelay::satrelayd

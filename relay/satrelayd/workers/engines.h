@@ -1,5 +1,5 @@
-// Makes the engines of all workers of one gateway look like one engine: adds up or joins their
-// answers, and passes commands to each. Use it only while no other thread uses an engine
+// Makes the engines of all workers of a gateway look like one engine: passes commands to each
+// engine, and adds up or joins the answers. Use this only while no other thread uses an engine
 // (WorkerPool::Pause).
 #pragma once
 
@@ -15,14 +15,14 @@ namespace satrelay::satrelayd {
 
 class Engines {
  public:
-  // `engines`: by worker; at least one. All must outlive this object.
+  // `engines` has the engine of each worker, and at least one. All must outlive this object.
   explicit Engines(std::vector<gateway::Gateway*> engines) : engines_(std::move(engines)) {}
 
   gateway::Gateway& operator[](std::size_t worker) const { return *engines_[worker]; }
   std::size_t size() const { return engines_.size(); }
 
-  // The same functions as in gateway::Gateway. All engines give the same answers, since they have
-  // the same configuration.
+  // These call the functions of the same names in gateway::Gateway. All engines give the same
+  // answer, since they have the same configuration.
   gateway::CapacityResult set_capacity(std::string_view link, gateway::LinkWay way,
                                        BitRate capacity, Instant now);
   bool set_peer_rate(std::string_view peer, BitRate most, Instant now);
@@ -36,21 +36,21 @@ class Engines {
 
   gateway::Admission admission(Instant now) const { return engines_[0]->status(now).admission; }
   std::size_t unfinished_flows() const;
-  Duration longest_round_trip() const;  // the longest to any peer, of all workers
-  // `first` counts the flows of all workers, in the order of the workers. The id of a flow includes
-  // the number of its worker.
+  Duration longest_round_trip() const;  // the longest round trip to any peer, over all workers
+  // `first` is a position in the list of all workers' flows, in the order of the workers. The id of
+  // a flow includes the number of its worker.
   std::vector<gateway::FlowSnapshot> flows(std::size_t first, std::size_t count, Instant now) const;
   std::optional<gateway::FlowSnapshot> flow(std::uint64_t id, Instant now) const;
   std::vector<gateway::RuleSnapshot> rules(std::size_t first, std::size_t count) const;
   std::vector<gateway::ClassSnapshot> classes() const;
-  // Connections of all workers, newest first.
+  // Returns the connections of all workers, the newest first.
   std::vector<gateway::BridgedSnapshot> bridged(Instant now) const;
-  // The first engine answers, since `asked` does not determine the worker: the connection's worker
-  // also depends on the client's port.
+  // Only the first engine answers. `asked` does not determine the worker, since the worker of a
+  // connection also depends on the client's port.
   gateway::Explanation explain(const gateway::PolicyKey& asked, Instant now) const;
 
  private:
-  // Calls `say` for all engines; returns the answer of the first one.
+  // Calls `say` for all engines, and returns the answer of the first engine.
   template <typename Say>
   auto to_all(Say say);
 

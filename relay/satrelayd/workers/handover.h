@@ -1,5 +1,5 @@
-// Passes frames from one worker of a gateway to another: frames that one has received for the
-// other, or that one must send for the other. Each ordered pair of workers has a bounded ring,
+// Passes frames from one worker of a gateway to another: frames that one worker has received for
+// the other, or that the other worker must send. Each ordered pair of workers has a bounded ring,
 // which one thread writes and one thread reads.
 #pragma once
 
@@ -22,22 +22,24 @@ namespace satrelay::satrelayd {
 class Handover {
  public:
   enum class What : std::uint8_t {
-    kFrame,  // received by the port
-    kHeard,  // received by the port; another worker owns it, the taking worker only overhears
-    kSend,   // to be sent by the port, of which the giving worker has no queue
+    kFrame,  // a frame that the port received, for the worker that owns it
+    // A copy of a received frame that another worker owns. This worker only learns addresses from
+    // it.
+    kHeard,
+    kSend,  // A frame to send by the port. The worker that gives it has no queue of that port.
   };
   struct Item {
     What what{};
     gateway::PortId port{};
     dpdk::Packet packet{};
-    Instant since{};  // kFrame: earliest possible arrival; kSend: time of give()
+    Instant since{};  // kFrame: earliest possible time of arrival; kSend: time of give()
   };
   static constexpr std::size_t kRoom = 1023;  // packets in each ring
-  // A ring with more packets takes no frames to be overheard: a storm of such frames must not
-  // displace the other frames.
+  // A ring with more packets than this takes no kHeard items, so that a storm of such frames does
+  // not displace other frames.
   static constexpr std::size_t kRoomToHear = 512;
 
-  // `name`: short and unique. Throws std::runtime_error. Needs a running Eal.
+  // `name` must be short and unique. The EAL must be running. Throws std::runtime_error.
   Handover(const std::string& name, unsigned workers);
   Handover(const Handover&) = delete;
   Handover& operator=(const Handover&) = delete;
@@ -45,27 +47,27 @@ class Handover {
   unsigned workers() const { return workers_; }
 
   // --- the thread of worker `from` -------------------------------------------------------------
-  // True if there is room for a frame to be overheard.
+  // True if there is room for a kHeard item.
   bool hears(unsigned from, unsigned to) { return ring(from, to).room() > kRoom - kRoomToHear; }
-  // Returns false if the ring is full; `item` then keeps the packet.
+  // Returns false if the ring is full. `item` then still has the packet.
   bool give(unsigned from, unsigned to, Item& item);
-  // Counts a packet for `to` that `from` has lost.
+  // Counts a packet that worker `from` had for worker `to`, but lost.
   void note_lost(unsigned from, unsigned to) {
     lost_[from * workers_ + to].fetch_add(1, std::memory_order_relaxed);
   }
-  // Notes how many frames the WAN port has missed so far in the queue of `from`.
+  // Sets the number of frames that the WAN port has missed so far in the queue of worker `from`.
   void note_missed(unsigned from, std::uint64_t missed) {
     missed_[from].store(missed, std::memory_order_relaxed);
   }
-  // Notes that frames were sent late: `giver` gave them for the WAN port at `since` or later, and
-  // they were sent only by `now`. Only the thread that sends for others calls this. Until the giver
-  // calls take_late(), further calls extend the same note.
+  // Notes that frames were sent late: worker `giver` gave them for the WAN port at `since` or
+  // later, but they were sent only at `now`. Only the thread that sends for other workers calls
+  // this. Until the giver calls take_late(), further calls extend the same note.
   void note_late(unsigned giver, Instant since, Instant now);
-  // Call this after one or more calls of give(). Wakes worker `to` if the worker rests, so that it
-  // takes the packets now.
+  // Wakes worker `to` if it rests, so that it takes the packets now. Call this after one or more
+  // calls of give().
   void wake(unsigned to);
 
-  // Returns the note of note_late() for `giver`, if there is a new one since the last call.
+  // Returns the note that note_late() made for `giver`, if it has changed since the previous call.
   struct Late {
     Instant since, now;
   };
@@ -78,12 +80,12 @@ class Handover {
   std::uint64_t missed(unsigned from) const {
     return missed_[from].load(std::memory_order_relaxed);
   }
-  // A descriptor for poll(2). wake() makes it readable.
+  // Returns a descriptor for poll(2). wake() makes it readable.
   int descriptor(unsigned to) const { return bells_[to].descriptor; }
-  // Call this before take(), and before all other work that wake() announces. Packets that come
-  // later then wake the worker again. `rested`: the worker has just rested.
+  // Call this before take(), and before all other work that wake() announces. Then packets that are
+  // given later wake the worker again. `rested` is true if the worker has just rested.
   void answer_bell(unsigned to, bool rested);
-  // Takes up to kBurst items of `from`; returns their number.
+  // Takes up to kBurst items that worker `from` gave. Returns their number.
   static constexpr std::size_t kBurst = dpdk::PacketRing::kBurst;
   std::size_t take(unsigned to, unsigned from, std::array<Item, kBurst>& items);
 
@@ -100,14 +102,15 @@ class Handover {
 
   struct LateNote {
     std::atomic<std::int64_t> since = 0, now = 0;  // ns
-    std::atomic<std::int64_t> told = 0;            // `now` when the giver last took the note
+    std::atomic<std::int64_t> told = 0;  // value of `now` when the giver last took the note
   };
 
   unsigned workers_;
-  std::vector<std::atomic<std::uint64_t>> lost_;          // by pair, as rings_
-  std::vector<std::atomic<std::uint64_t>> missed_;        // by worker
-  std::vector<LateNote> late_;                            // by worker
-  std::vector<std::unique_ptr<dpdk::PacketRing>> rings_;  // by pair; null from a worker to itself
+  std::vector<std::atomic<std::uint64_t>> lost_;    // indexed by pair, as rings_
+  std::vector<std::atomic<std::uint64_t>> missed_;  // indexed by worker
+  std::vector<LateNote> late_;                      // indexed by worker
+  // Indexed by pair; null from a worker to itself.
+  std::vector<std::unique_ptr<dpdk::PacketRing>> rings_;
   std::unique_ptr<Bell[]> bells_;
 };
 

@@ -20,7 +20,7 @@ LinkSharing::LinkSharing(const config::Gateway& config, const Engines& engines,
     lanes.push_back(gateway::lanes_of_worker(peer, workers));
   }
   const std::size_t all = std::accumulate(lanes.begin(), lanes.end(), std::size_t{0});
-  // A single worker shares nothing, unless it has several lanes to a peer.
+  // A single worker has nothing to share, unless it has several lanes to a peer.
   if (workers == 1 && all == lanes.size()) return;
   division_.emplace(workers, config.links.size(), lanes, now - gateway::kShareTick);
   for (unsigned i = 0; i < workers; ++i) {
@@ -36,7 +36,7 @@ LinkSharing::LinkSharing(const config::Gateway& config, const Engines& engines,
   }
 }
 
-// True if the worker has data to send, or has sent some since the last call.
+// True if the worker has data to send, or has sent data since the previous call.
 bool LinkSharing::is_busy(Member& member) {
   std::uint64_t sent = 0;
   bool waits = false;
@@ -54,8 +54,8 @@ void LinkSharing::hear(unsigned worker, Instant now) {
   if (std::exchange(heard.ticks, ticks) != ticks) heard.at = now;
   // If the read fails, keep the earlier demands.
   if (member.slot.read(heard.demands)) division_->demands(worker) = heard.demands;
-  // Treat a silent worker as one that has nothing to send. Otherwise a worker that hangs would keep
-  // its share for ever.
+  // Treat a silent worker as if it had nothing to send. Otherwise a worker that hangs would keep
+  // its share forever.
   if (now - heard.at <= kSilence) return;
   division_->demands(worker).rest();
   if (now - heard.at <= kDeafAfter) return;

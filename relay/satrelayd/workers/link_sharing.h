@@ -1,7 +1,7 @@
 // Divides the links of a gateway among its workers (relay/gateway/shares/division.h). Each worker's
 // thread publishes its demands, the first worker's thread divides the links, and each thread reads
-// its shares. No thread waits for another. While no worker sends, none is woken for this. A worker
-// that hangs is treated as if it had nothing to send.
+// its shares. No thread waits for another. While no worker sends, no worker is woken to divide
+// links. A worker that hangs is treated as if it had nothing to send.
 #pragma once
 
 #include <atomic>
@@ -21,20 +21,20 @@ namespace satrelay::satrelayd {
 
 class LinkSharing {
  public:
-  // A worker with data to send calls tick() each millisecond, unless other threads have its core. A
-  // worker that has not called tick() for this long is taken to hang.
+  // A worker with data to send calls tick() each millisecond, unless other threads use its core. A
+  // worker that has not called tick() for this long is assumed to hang.
   static constexpr Duration kSilence = Duration::milliseconds(100);
-  // After this silence, the link rates that the worker has published no longer count as the peers'
-  // announcements. Even an idle worker calls tick() four times a second.
+  // After this time without a call of tick(), the link rates that the worker has published no
+  // longer count as the peers' announcements. Even an idle worker calls tick() four times a second.
   static constexpr Duration kDeafAfter = Duration::seconds(1);
 
-  // `wake_first`: wakes the first worker from its rest, so that it calls tick().
+  // `wake_first` wakes the first worker from its rest, so that it calls tick().
   LinkSharing(const config::Gateway& config, const Engines& engines,
               std::function<void()> wake_first, Instant now);
 
   // Call this once a round, on the worker's thread.
   void tick(unsigned worker, Instant now);
-  // When tick() must be called again at the latest, by the same thread.
+  // Returns the latest time at which the same thread must call tick() again.
   Instant next_timeout(unsigned worker) const;
 
  private:
@@ -51,10 +51,10 @@ class LinkSharing {
     bool is_busy = false;
     Instant next;
   };
-  // The first worker's copy of a worker's demands, and the age of the copy.
+  // The first worker's copy of another worker's demands, and the age of the copy.
   struct Heard {
     Heard(std::size_t links, std::size_t lanes, Instant now) : demands(links, lanes), at(now) {}
-    // Buffer for ShareSlot::read(), which leaves it incomplete if it fails.
+    // Buffer for ShareSlot::read(). A failed read leaves it incomplete.
     gateway::Demands demands;
     std::uint64_t ticks = 0;
     Instant at;
@@ -66,7 +66,7 @@ class LinkSharing {
   std::vector<std::unique_ptr<Member>> members_;
   std::function<void()> wake_first_;
   // Used only by the first worker's thread.
-  std::optional<gateway::Division> division_;  // nullopt: nothing is shared
+  std::optional<gateway::Division> division_;  // nullopt if nothing is shared
   std::vector<Heard> heard_;
   std::atomic<bool> first_rests_ = false;
 };

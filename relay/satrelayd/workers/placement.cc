@@ -33,7 +33,7 @@ std::string text_of(std::initializer_list<std::string_view> parts) {
   return text;
 }
 
-// The configuration key for the workers' cores.
+// Returns the configuration key that sets the workers' cores.
 std::string key_of(const config::Worker& worker) {
   return worker.count > 1 ? "worker.cpus" : "worker.cpu";
 }

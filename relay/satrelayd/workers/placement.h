@@ -1,6 +1,6 @@
-// Checks whether a worker is on the same CPU socket as the ports, whether it has a core of its own,
-// and whether the ports have the offloads that it wants. A gateway also runs without these, so a
-// fault is only logged, once.
+// Checks whether a worker is on the same CPU socket as the ports, whether it has a core to itself,
+// and whether the ports have the offloads that it can use. A gateway also runs without these, so
+// each fault is only logged, once.
 #pragma once
 
 #include <optional>
@@ -14,8 +14,9 @@ namespace satrelay::satrelayd {
 
 struct PortPlace {
   std::string name;  // "lan"
-  int node = -1;     // NUMA node of a PCI device; -1: unknown, or another kind of device
-  // Offloads that the device lacks, so that the worker does the work, in words.
+  // NUMA node of a PCI device; -1 if it is not known, or if the device is of another kind
+  int node = -1;
+  // Names of offloads that the device does not have, so that the worker does their work.
   std::vector<std::string> missing_offloads;
 };
 

@@ -1,4 +1,4 @@
-// Measures how long frames may have waited in a port before the worker took them.
+// Measures how long frames may have waited in a port before the worker received them.
 #pragma once
 
 #include <algorithm>
@@ -10,13 +10,14 @@ namespace satrelay::satrelayd {
 
 class PollGap {
  public:
-  // Call this after a rest. `rest` is the planned part of the rest, without oversleeping. Frames
-  // that arrived in that time do not count as having waited, since a frame ends a long rest.
+  // Call this after a rest. `rest` is the planned length of the rest, without oversleeping. The
+  // planned rest does not count as waiting time, since the arrival of a frame ends a long rest.
   void on_rest(Duration rest) {
     if (left_nothing_) empty_at_ = empty_at_ + rest;
   }
-  // Call this when the worker, which asked for `room` frames at `asked`, has got `count` frames by
-  // `now`. Returns how long the oldest of these frames may have waited at most.
+  // Call this when the worker has received frames: it asked for `room` frames at `asked`, and got
+  // `count` frames by `now`. Returns the longest time that the oldest of these frames may have
+  // waited.
   Duration on_received(std::size_t count, std::size_t room, Instant asked, Instant now) {
     const Duration waited = std::max(Duration::zero(), now - empty_at_);
     left_nothing_ = count < room;
@@ -25,7 +26,7 @@ class PollGap {
   }
 
  private:
-  Instant empty_at_;  // when the port was last known to be empty
+  Instant empty_at_;  // time at which the port was last known to be empty
   bool left_nothing_ = true;
 };
 

@@ -1,7 +1,7 @@
-// The slots by which the threads of the workers publish their demands on the links, and get their
-// shares. Each worker has a slot. In it one thread writes the demands and another reads them; for
-// the shares it is the other way round. No thread waits: if a read meets a write, the read fails,
-// and the reader goes on with its earlier values.
+// The slots through which the workers' threads publish their demands on the links, and get their
+// shares. Each worker has a slot. For the demands, the worker's thread writes and the dividing
+// thread reads; for the shares, the roles are reversed. No thread waits: if a read overlaps with a
+// write, the read fails, and the reader continues to use its earlier values.
 #pragma once
 
 #include <array>
@@ -17,9 +17,9 @@
 
 namespace satrelay::satrelayd {
 
-// A sequence lock (Boehm, MSPC '12) around a fixed number of values of one type. Its words are
-// atomic, so a read during a write is not a data race. The reader discards the result of such a
-// read.
+// A sequence lock (Boehm, MSPC '12) that protects a fixed number of values of one type. The words
+// are atomic, so a read during a write is not a data race, and the reader discards the result of
+// such a read.
 template <typename T>
 class SharedValues {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -41,7 +41,7 @@ class SharedValues {
     }
     version_.store(version + 2, std::memory_order_release);
   }
-  // Returns false if a write was under way; then `values` are invalid.
+  // Returns false if a write was under way. Then `values` are invalid.
   bool read(std::span<T> values) const {
     const std::uint64_t version = version_.load(std::memory_order_acquire);
     if (version % 2 != 0) return false;
@@ -63,7 +63,8 @@ class SharedValues {
   std::vector<std::atomic<std::uint64_t>> words_;
 };
 
-// The slot of one worker. Read into a buffer: a failed read may leave the buffer incomplete.
+// The slot of one worker. Readers must read into a buffer, since a failed read may leave it
+// incomplete.
 class ShareSlot {
  public:
   ShareSlot(std::size_t links, std::size_t lanes)

@@ -9,9 +9,9 @@
 namespace satrelay::satrelayd {
 namespace {
 
-// How many bursts one side may send before the worker turns to the other side.
+// How many bursts the worker may send for one port before it serves the other port.
 constexpr int kBurstsPerTurn = 4;
-// Intervals for asking the port about missed frames, which takes a system call or two.
+// How often to ask the port for its number of missed frames. This takes one or two system calls.
 constexpr Duration kMissedInterval = Duration::milliseconds(10);
 constexpr Duration kMissedIntervalAtRest = Duration::milliseconds(100);
 
@@ -50,7 +50,7 @@ void Worker::see_plain(gateway::LinkWay way, ConstBytes frame) {
 
 void Worker::put_out(Side& side, dpdk::Packet packet) {
   if (tap_.sees(place_of(side))) {
-    dpdk::finish_left_checksum(packet);  // a capture must show the right checksum
+    dpdk::finish_left_checksum(packet);  // a captured frame must have the right checksum
     tap_.see(place_of(side), ops::CaptureWay::kOut, packet.bytes(), now_);
   }
   side.out.push(std::move(packet));
@@ -67,8 +67,8 @@ void Worker::bridge(Side& to, dpdk::Packet packet) {
   if (make_room(to)) put_out(to, std::move(packet));
 }
 
-// Before a port overflows, frames wait in it for a while. So ask the port about missed frames more
-// often if frames have waited.
+// Frames wait in a port for some time before the port overflows. So if frames have waited, ask the
+// port for its number of missed frames more often.
 void Worker::note_reception(std::size_t count, std::size_t room, Instant asked) {
   waited_ = poll_gap_.on_received(count, room, asked, now_);
   if (count == 0) return;
@@ -105,7 +105,7 @@ bool Worker::receive(Side& from) {
   return true;
 }
 
-// Passes the packets to the engine, and does with each what the engine decides.
+// Passes the packets to the engine, and treats each packet as the engine decides.
 void Worker::handle(Side& from, Packets& packets, std::size_t count,
                     std::span<gateway::Frame> looks) {
   if (count == 0) return;
@@ -135,7 +135,7 @@ void Worker::handle(Side& from, Packets& packets, std::size_t count,
   }
 }
 
-// Fills the side's burst with frames of the engine. Returns true if the engine may have more
+// Fills the port's burst with frames from the engine. Returns true if the engine may have more
 // frames.
 bool Worker::fill(Side& side) {
   std::array<MutableBytes, dpdk::Burst::kCapacity> rooms;
@@ -182,8 +182,8 @@ bool Worker::send(Side& side) {
   return worked;
 }
 
-// If frames were just sent late by the WAN port, tells the engine, or the workers that gave the
-// frames.
+// If the WAN port has just sent frames late, tells the engine about its own frames, and other
+// workers about frames that they gave to this worker.
 void Worker::note_sending() {
   const Instant left = dpdk::now();
   if (left - now_ >= kLateSending) gateway_.note_late_sending(now_, left);

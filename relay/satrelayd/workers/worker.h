@@ -1,7 +1,7 @@
-// Drives one engine between two ports: receive, decide, send, pause. If a gateway has several
-// workers, each has an engine and a queue of each port. A worker passes a frame that belongs to
-// another worker to that worker through the Handover. relay/gateway/steering/steering.h determines
-// the worker of a frame.
+// Drives one engine between two ports: receives, decides, sends, pauses. If a gateway has several
+// workers, each worker has an engine, and a queue of each port. A worker that receives a frame that
+// belongs to another worker passes it on through the Handover. relay/gateway/steering/steering.h
+// determines the worker of a frame.
 #pragma once
 
 #include <array>
@@ -31,7 +31,7 @@ namespace satrelay::satrelayd {
 
 class Worker final : public gateway::FlowRecorder, private gateway::PlainObserver {
  public:
-  // The worker's place among several workers.
+  // For a gateway with several workers: this worker's index, and the means to pass frames.
   struct Team {
     unsigned index = 0;
     Handover& handover;
@@ -41,26 +41,27 @@ class Worker final : public gateway::FlowRecorder, private gateway::PlainObserve
   Worker(gateway::Gateway& gateway, dpdk::Port& lan, dpdk::Port& wan, dpdk::PacketPool& pool,
          CaptureTap& tap, std::optional<Team> team = std::nullopt);
 
-  // Puts a record of each flow that ends into `ring`; counts records that do not fit. `ring` must
-  // outlive the worker.
+  // Puts a record of each flow that ends into `ring`. Counts the records that do not fit. `ring`
+  // must outlive the worker.
   void record_flows(records::RecordRing& ring);
   void handle_end(const gateway::FlowRecord& record) override;
 
-  // Handles frames that have arrived and work that is due, up to a limit. `rest`: how long the
-  // worker has rested since the last round, without oversleeping.
+  // Handles frames that have arrived, and work that is due, up to a limit. `rest` is the time that
+  // the worker has rested since the last round, without oversleeping.
   dpdk::PollLoop::Round round(Instant now, Duration rest = {});
-  // Call this before a round, and before checking for any work that other threads announce: a later
-  // wake() then ends the next rest at once.
+  // Call this before a round, and before checking for work that other threads announce. Then a
+  // later wake() ends the next rest at once.
   void answer_bell(Duration rest);
-  // Notes the length of the previous round, including all other work of the thread.
+  // Adds the length of the previous round, including all other work of the thread, to the
+  // histogram.
   void note_round(Duration length) {
     rounds_.add(static_cast<std::uint64_t>(length.to_nanoseconds()));
   }
 
-  // Frames that could not be sent by a port, since the start.
+  // Numbers of frames that could not be sent by a port, since the start.
   struct Drops {
-    std::uint64_t no_buffer = 0;  // how often there was no free packet buffer for a frame to send
-    // Bridged frames that were dropped, since the port took no more.
+    std::uint64_t no_buffer = 0;  // frames for which there was no free packet buffer
+    // Bridged frames that were dropped because the port took no more frames.
     std::uint64_t bridge_overflow = 0;
   };
   const Drops& drops(gateway::PortId port) const {
@@ -70,18 +71,19 @@ class Worker final : public gateway::FlowRecorder, private gateway::PlainObserve
   const Histogram& rounds() const { return rounds_; }  // ns
 
  private:
-  // A frame is late if it was sent this long after the worker began to write it or handed it over.
-  // Both normally take less.
+  // A frame is late if it was sent this long after the worker began to write it, or after another
+  // worker gave it. Normally both take less time.
   static constexpr Duration kLateSending = Duration::milliseconds(1);
   using Packets = std::array<dpdk::Packet, dpdk::Burst::kCapacity>;
   struct Side {
     gateway::PortId id;
     dpdk::Port* port;
-    std::optional<unsigned> queue;  // nullopt: the first worker uses the port for it
-    dpdk::Burst out{};              // frames that the port has not taken yet
+    // nullopt if the first worker uses the port on behalf of this worker.
+    std::optional<unsigned> queue;
+    dpdk::Burst out{};  // frames that the port has not taken yet
     Drops drops{};
   };
-  // The capture place of a port's frames.
+  // Returns the place at which frames of this port are captured.
   static ops::CapturePlace place_of(const Side& side) {
     return side.id == gateway::PortId::kLan ? ops::CapturePlace::kLan : ops::CapturePlace::kWan;
   }
@@ -90,11 +92,11 @@ class Worker final : public gateway::FlowRecorder, private gateway::PlainObserve
   unsigned index() const { return team_ ? team_->index : 0; }
   Side& side(gateway::PortId id) { return id == gateway::PortId::kLan ? lan_ : wan_; }
   bool receive(Side& from);
-  // `looks`: the parsed headers of each packet, or empty if the packets are not parsed yet.
+  // `looks` are the parsed headers of each packet. It is empty if the packets are not parsed yet.
   void handle(Side& from, Packets& packets, std::size_t count,
               std::span<gateway::Frame> looks = {});
-  // These functions are in worker_team.cc. keep_own() puts into looks_ the parsed headers of the
-  // packets that the worker keeps.
+  // The following functions are in worker_team.cc. keep_own() stores into looks_ the parsed headers
+  // of the packets that this worker keeps.
   std::size_t keep_own(Side& from, Packets& packets, std::size_t count);
   void take_released(Side& from, Packets& own, std::size_t& count);
   void let_all_hear(Side& from, const dpdk::Packet& packet, unsigned except);
@@ -120,29 +122,30 @@ class Worker final : public gateway::FlowRecorder, private gateway::PlainObserve
   std::optional<Team> team_;
   ops::WorkerCounters counters_;
   Histogram rounds_{ops::kWorkerRound.bounds};
-  std::uint32_t to_wake_ = 0;  // workers to wake after the round, a bit for each
+  std::uint32_t to_wake_ = 0;  // workers to wake after the round, one bit for each
   bool shows_plain_ = false;
   dpdk::PacketPool& pool_;
   CaptureTap& tap_;
   records::RecordRing* records_ = nullptr;
-  Instant now_;               // time in the present round
+  Instant now_;               // time of the present round
   PollGap poll_gap_;          // for the WAN port
-  Duration waited_;           // how long the last burst may have waited in the WAN port
-  std::uint64_t missed_ = 0;  // frames missed in the worker's own queue
-  Instant missed_at_;         // when the port was last asked
-  // By other worker: its missed and lost frames, as last counted.
+  Duration waited_;           // longest time that the last burst may have waited in the WAN port
+  std::uint64_t missed_ = 0;  // number of frames missed in the worker's own queue
+  Instant missed_at_;         // time at which the port was last asked
+  // For each other worker, its missed and lost frames when they were last counted.
   std::vector<std::optional<std::uint64_t>> missed_by_;
-  // By other worker: when it gave this worker the first of the frames for the WAN that may not have
-  // been sent yet.
+  // For each other worker, the time at which it gave this worker the first of those frames for the
+  // WAN port that may not have been sent yet.
   std::vector<Instant> given_since_;
-  std::uint64_t missed_by_others_ = 0;  // frames for this worker that others missed or lost
+  // Number of frames for this worker that other workers missed or lost.
+  std::uint64_t missed_by_others_ = 0;
   Side lan_;
   Side wan_;
   dpdk::Burst in_;
-  std::array<gateway::Frame, dpdk::Burst::kCapacity> looks_;  // used if there is a team
-  // Packets that were allocated, but that the engine has not used.
+  std::array<gateway::Frame, dpdk::Burst::kCapacity> looks_;  // only used if there is a team
+  // Packets that were allocated, but that the engine has not used yet.
   std::array<dpdk::Packet, dpdk::Burst::kCapacity> spares_;
-  // Bridged frames, by the engine's slots.
+  // Bridged frames, indexed by the engine's slots.
   std::vector<dpdk::Packet> held_{gateway::Gateway::kMostHeldFrames};
 };
 

@@ -77,7 +77,7 @@ void WorkerPool::join() {
       pause_a_little();
     }
     if (!thread->has_ended.load(std::memory_order_acquire)) {
-      // Exit without destructors: the worker may still use the objects.
+      // Exit without destructors: the hung worker may still use the objects.
       ops::log_error("worker " + std::to_string(thread->index) +
                      " does not end; the program exits");
       std::_Exit(EXIT_FAILURE);
@@ -101,8 +101,8 @@ void WorkerPool::run(Thread& thread) {
   loop.run([&](Instant now) {
     thread.member.worker->note_round(loop.last_round());
     thread.member.worker->answer_bell(loop.last_rest());
-    // If this thread stood still, the leader may have used the engine with a time later than `now`.
-    // So read the clock again.
+    // If this thread was stopped, the leader may have used the engine with a time after `now`. So
+    // read the clock again.
     if (safepoint_.heed(thread.index - 1)) now = dpdk::now();
     thread.member.reporter->run(now);
     sharing_.tick(thread.index, now);
@@ -111,7 +111,7 @@ void WorkerPool::run(Thread& thread) {
                                  thread.member.reporter->next_timeout());
     return round;
   });
-  // The stop signal may have come while the leader waits until all followers stand still.
+  // When the stop signal came, the leader may have been waiting for all followers to stop.
   safepoint_.leave(thread.index - 1);
 }
 

@@ -1,5 +1,5 @@
 // The threads of all workers of a gateway except the first. The first worker runs on the main
-// thread and is the leader.
+// thread, and is the leader of the pool.
 #pragma once
 
 #include <pthread.h>
@@ -29,8 +29,8 @@ class WorkerPool {
     WorkerReporter* reporter = nullptr;
   };
 
-  // Starts the threads. `members`: the workers from the second on, in order; all must outlive the
-  // pool. `handover` is null if there are no members. Throws std::runtime_error.
+  // Starts the threads. `members` are the second and all further workers, in order. All must
+  // outlive the pool. `handover` is null if there are no members. Throws std::runtime_error.
   WorkerPool(const config::Worker& config, std::array<dpdk::Port*, 2> ports, Handover* handover,
              LinkSharing& sharing, const std::vector<Member>& members);
   WorkerPool(const WorkerPool&) = delete;
@@ -38,15 +38,16 @@ class WorkerPool {
   // Requests a stop, and waits until the threads have ended.
   ~WorkerPool();
 
-  // While a Pause exists, all threads of the pool stand still between two rounds, and the leader
-  // may use their data. Only the leader may make a Pause, and only one at a time.
+  // While a Pause exists, all threads of the pool are stopped between two rounds, and the leader
+  // may use their data. Only the leader may create a Pause, and only one at a time.
   class Pause {
    public:
     explicit Pause(WorkerPool& worker_pool);
     Pause(const Pause&) = delete;
     Pause& operator=(const Pause&) = delete;
     ~Pause();
-    // False if a worker hangs. This is logged, and no data of the workers may be used then.
+    // False if a worker hangs. This has then been logged, and the data of the workers must not be
+    // used.
     [[nodiscard]] bool is_complete() const { return is_complete_; }
 
    private:
@@ -57,7 +58,7 @@ class WorkerPool {
  private:
   struct Thread {
     WorkerPool* worker_pool = nullptr;
-    unsigned index = 0;  // index of its worker
+    unsigned index = 0;  // index of the thread's worker
     Member member;
     pthread_t id{};
     std::atomic<bool> has_ended = false;

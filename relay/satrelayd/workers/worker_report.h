@@ -1,4 +1,4 @@
-// The report that a worker makes of itself ten times a second; Reports joins the reports of all
+// The report that a worker writes about itself ten times a second. Reports joins the reports of all
 // workers.
 #pragma once
 
@@ -17,40 +17,40 @@
 namespace satrelay::satrelayd {
 
 struct WorkerReport {
-  Instant at;  // when the report was complete
+  Instant at;  // time at which the report was completed
   gateway::Status status;
-  std::vector<gateway::PeerSnapshot> peers;  // with the lanes of each peer joined
+  std::vector<gateway::PeerSnapshot> peers;  // the lanes of each peer are joined
   std::vector<gateway::LinkSnapshot> links;
   gateway::Counters counters;
-  // By port: counters of the worker's queue. In the report of the first worker they include the
-  // counters of the device.
+  // For each port, the counters of the worker's queue. In the report of the first worker, they
+  // include the counters of the device.
   std::array<dpdk::PortStats, 2> ports;
   ops::WorkerCounters team;
   Histogram rounds{ops::kWorkerRound.bounds};
-  std::vector<gateway::HistogramSnapshot> histograms;  // of the worker's engine
+  std::vector<gateway::HistogramSnapshot> histograms;  // histograms of the worker's engine
 };
 
-// Makes the reports of a worker in steps, so that no frame waits for a whole report. Each round
-// describes a few lanes. The last lanes, and all data that is not about a peer, are read at one
-// instant.
+// Writes the reports of a worker in steps, so that no frame has to wait for a whole report. Each
+// round describes a few lanes. The last lanes, and all data that is not about a peer, are read in
+// the same round.
 class WorkerReporter {
  public:
   static constexpr Duration kInterval = Duration::milliseconds(100);
   static constexpr std::size_t kLanesPerStep = 16;
 
-  // The references must outlive this object. `index`: the number of the worker.
+  // The references must outlive this object. `index` is the number of the worker.
   WorkerReporter(const gateway::Gateway& engine, const Worker& worker,
                  std::array<const dpdk::Port*, 2> ports, unsigned index)
       : engine_(engine), worker_(worker), ports_(ports), index_(index) {}
 
   // --- the worker's thread ----------------------------------------------------------------------
-  // Makes the next step of a report, if one is due or under way.
+  // Does the next step of a report, if one is due or under way.
   void run(Instant now);
-  // In the past while a report is under way, so that the next round follows at once.
+  // While a report is under way, this time is in the past, so that the next round follows at once.
   Instant next_timeout() const { return next_; }
 
   // --- any other thread, one at a time ----------------------------------------------------------
-  // See ops::LatestValue::take().
+  // Has the same meaning as ops::LatestValue::take().
   const WorkerReport* take() { return reports_.take(); }
 
  private:
@@ -61,7 +61,7 @@ class WorkerReporter {
   std::array<const dpdk::Port*, 2> ports_;
   unsigned index_;
   Instant next_;
-  std::size_t told_lanes_ = 0;  // lanes in the report that is under way
+  std::size_t told_lanes_ = 0;  // number of lanes already in the report that is under way
   ops::LatestValue<WorkerReport> reports_;
 };
 

@@ -1,4 +1,4 @@
-// The workers of a gateway, with their reporters and the rings between them.
+// The workers of a gateway, their reporters, and the rings between the workers.
 #pragma once
 
 #include <cstdint>
@@ -19,16 +19,16 @@ namespace satrelay::satrelayd {
 
 class WorkerSet {
  public:
-  // The arguments must outlive this object. `records`: nullptr if no records are wanted.
+  // The arguments must outlive this object. `records` is nullptr if no records are wanted.
   WorkerSet(const config::Gateway& config, EngineSet& engines, Devices& devices, CaptureTap& tap,
             FlowRecords* records);
 
   Worker& first() { return *workers_.front(); }
   WorkerReporter& first_reporter() { return *reporters_.front(); }
   std::vector<WorkerReporter*> reporters() const;
-  // The workers with threads of their own: all except the first.
+  // The workers that have threads of their own: all except the first.
   const std::vector<WorkerPool::Member>& members() const { return members_; }
-  // nullptr if there is one worker.
+  // nullptr if there is only one worker.
   Handover* handover() { return handover_ ? &*handover_ : nullptr; }
 
   void round(Instant now);

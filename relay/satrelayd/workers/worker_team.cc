@@ -1,4 +1,4 @@
-// The part of a worker that deals with the other workers of its gateway.
+// The part of class Worker that passes frames to and from the other workers of the gateway.
 #include <algorithm>
 #include <bit>
 #include <utility>
@@ -33,8 +33,8 @@ void Worker::wake_others() {
   }
 }
 
-// Moves the packets that this worker owns to the front, and gives the others to their workers.
-// Returns the number of packets that it owns.
+// Moves the packets that this worker owns to the front of `packets`, and gives the others to their
+// workers. Returns the number of packets that this worker owns.
 std::size_t Worker::keep_own(Side& from, Packets& packets, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) packets[i].prefetch_headers();
   std::size_t own = 0;
@@ -61,8 +61,9 @@ std::size_t Worker::keep_own(Side& from, Packets& packets, std::size_t count) {
   return own;
 }
 
-// Handles fragments that were held until their worker became known. They are handled after the
-// `count` earlier packets in `own`, and before the frame that made their worker known.
+// Handles fragments that were held until their worker became known, or gives them to that worker.
+// Handles the `count` earlier packets in `own` first. The frame that made the worker known comes
+// after the fragments.
 void Worker::take_released(Side& from, Packets& own, std::size_t& count) {
   while (const auto released = team_->steering.take_released()) {
     dpdk::Packet packet = pool_.allocate();
@@ -91,7 +92,7 @@ void Worker::let_all_hear(Side& from, const dpdk::Packet& packet, unsigned excep
       gateway_.overhear(from.id, packet.bytes(), now_);
       continue;
     }
-    // If the ring is too full, the worker misses this frame, and will overhear a later one.
+    // If the ring has too little room, the worker misses this frame, but will get a later one.
     if (!team_->handover.hears(team_->index, other)) {
       ++counters_.given_dropped;
       continue;
@@ -106,11 +107,11 @@ void Worker::let_all_hear(Side& from, const dpdk::Packet& packet, unsigned excep
 }
 
 // Tells the engine about frames that another worker received for this one: how long they waited,
-// and how many were lost in that worker's queue and in the hand-over.
+// and how many were lost, both in that worker's queue and between the workers.
 void Worker::note_reception_of(unsigned other, Instant since) {
-  // A worker with a queue counts missed frames itself, and some devices count the missed frames of
-  // all queues together, so that adding the other worker's count would count them twice. So add the
-  // other worker's count only if this worker has no queue.
+  // Add the other worker's count of missed frames only if this worker has no queue. A worker with a
+  // queue counts its missed frames itself. On devices that count the missed frames of all queues
+  // together, the sum would count frames twice.
   const std::uint64_t missed =
       team_->handover.lost(other, team_->index) + (wan_.queue ? 0 : team_->handover.missed(other));
   if (missed_by_[other]) missed_by_others_ += missed - *missed_by_[other];
@@ -118,8 +119,8 @@ void Worker::note_reception_of(unsigned other, Instant since) {
   gateway_.set_wan_reception(reception(std::max(Duration::zero(), now_ - since)));
 }
 
-// A worker without a queue gives its frames to the first worker. This asks whether the first worker
-// sent them late.
+// A worker without a queue gives the frames to send to the first worker. Checks whether the first
+// worker sent them late.
 void Worker::hear_of_late_sending() {
   if (const auto late = team_->handover.take_late(team_->index)) {
     gateway_.note_late_sending(late->since, late->now);
@@ -139,7 +140,7 @@ bool Worker::take_over_from(unsigned other) {
   const std::size_t count = team_->handover.take(team_->index, other, items);
   Packets frames;
   std::size_t waiting = 0;
-  gateway::PortId port{};  // the port that received these frames
+  gateway::PortId port{};  // the port that received the frames in `frames`
   const auto handle_waiting = [&] { handle(side(port), frames, std::exchange(waiting, 0)); };
   for (std::size_t i = 0; i < count; ++i) {
     Handover::Item& item = items[i];
@@ -158,7 +159,7 @@ bool Worker::take_over_from(unsigned other) {
         if (item.port == gateway::PortId::kWan) {
           given_since_[other] = earlier(given_since_[other], item.since);
         }
-        // The giving worker has already shown the frame to the capture tap.
+        // The worker that gave the frame has already shown it to the capture tap.
         if (make_room(side(item.port))) side(item.port).out.push(std::move(item.packet));
         break;
     }

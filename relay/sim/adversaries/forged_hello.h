@@ -1,5 +1,5 @@
-// A forged HELLO in a gateway's name. Any node on the WAN can send one: it needs only the gateway's
-// addresses and a correct checksum. The forger chooses the epoch.
+// Writes a HELLO in the name of a gateway. Any node on the WAN can send such a HELLO: it needs only
+// the gateway's addresses and a correct checksum. The forger chooses the epoch.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace satrelay::sim {
 
-// A node of the WAN.
+// The addresses of a node on the WAN.
 struct WanAddress {
   IpAddress address;  // IPv4
   MacAddress mac;
@@ -21,15 +21,16 @@ struct ForgedHello {
   WanAddress from;
   WanAddress to;
   std::uint64_t epoch = 0;
-  std::uint64_t peer_epoch = 0;  // 0: unknown
+  std::uint64_t peer_epoch = 0;  // 0 means that the peer's epoch is not known
   SpokenLane lane = {};
-  // A key offer, if the session encrypts. It is random: the forger does not have the secret.
+  // A key offer, if the session encrypts. Its bytes are random, since the forger does not have the
+  // secret.
   std::vector<std::byte> offer = {};
 };
 // Returns the whole Ethernet frame.
 std::vector<std::byte> write_forged_hello(const ForgedHello& forged);
 
-// Returns the Ethernet frame that carries `datagram` between the UDP ports of STP lane `lane`.
+// Returns the Ethernet frame that carries `datagram` between the UDP ports of the given STP lane.
 std::vector<std::byte> write_stp_frame(const WanAddress& from, const WanAddress& to,
                                        ConstBytes datagram, std::uint8_t lane);
 

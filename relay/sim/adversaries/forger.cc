@@ -40,7 +40,7 @@ Forger::Forger(EventLoop& loop, SimHost& host, const Forging& spec, Knowledge kn
 void Forger::schedule(Instant when) {
   loop_->at(when, [this] {
     forge();
-    // Send more than half of the frames at the same instant as the frame before, and the others
+    // Send more than half of the frames without a pause after the previous frame, and the others
     // after a pause.
     const Duration mean = spec_.length / spec_.frames;
     const auto pause = static_cast<std::int64_t>(random_.chance(0.5) ? 0 : random_.below(5));
@@ -56,7 +56,7 @@ void Forger::random_bytes(MutableBytes out) {
   for (std::byte& octet : out) octet = static_cast<std::byte>(random_.next());
 }
 
-// Chooses any flow of the scenario, even a flow that has not started yet or is over.
+// Chooses a flow of the scenario at random, including flows that have not started or are over.
 Forger::Segment Forger::any_segment() {
   Segment segment;
   segment.flow = known_.flows[random_.below(known_.flows.size())];
@@ -153,7 +153,8 @@ void Forger::forge() {
     case LanTrick::kOverlaps:
     case LanTrick::kSelectiveAcks: {
       if (raw_ && raw_->is_open()) return raw_->step();
-      if (raw_ && random_.chance(0.8)) return;  // the raw client's SYN is not answered yet
+      // The server has not answered the raw client's SYN yet.
+      if (raw_ && random_.chance(0.8)) return;
       KnownFlow flow;
       const KnownConnection& far = known_.far[random_.below(known_.far.size())];
       flow.client = {far.address.is_v4() ? known_.raw.v4 : known_.raw.v6, known_.raw.mac};
@@ -222,8 +223,8 @@ void Forger::send_ip(wire::EthernetHeader ethernet, wire::IpHeader ip, ConstByte
 }
 
 void Forger::icmp() {
-  // The ICMP error quotes a segment that was never sent. The error's source address is the
-  // segment's destination, or a host of the far LAN that poses as a router.
+  // The ICMP error quotes a segment that was never sent. Its source address is the destination of
+  // that segment, or a host of the far LAN that pretends to be a router.
   const Segment quoted = any_segment();
   const bool up = quoted.from_client;
   const KnownConnection& from = up ? quoted.flow.client : quoted.flow.server;
@@ -290,9 +291,9 @@ void Forger::arp() {
 }
 
 void Forger::neighbours() {
-  // Claim an IPv6 address that no node has. A gateway's address cannot be claimed, since the
-  // gateways have only IPv4 addresses here. A claim to a host's address would disturb that host's
-  // LAN, but not the gateway.
+  // Claim an IPv6 address that no node has. The gateways have only IPv4 addresses here, so there is
+  // no gateway address to claim. A claim to a host's address would disturb that host's LAN, but not
+  // the gateway.
   wire::NeighbourMessage message;
   message.advertisement = random_.chance(0.7);
   message.target = *IpAddress::parse("2001:db8:ff::1");
@@ -311,7 +312,8 @@ void Forger::neighbours() {
   send_ip(ethernet, ip, ConstBytes(payload).first(size));
 }
 
-// Sends an STP packet with the addresses of both gateways into a LAN, where no STP packet belongs.
+// Sends an STP packet with the addresses of both gateways into a LAN, although STP is used only on
+// the WAN.
 void Forger::stp() {
   const std::size_t from = random_.below(known_.gateways.size());
   const KnownConnection& source = known_.gateways[from];
@@ -403,7 +405,7 @@ void Forger::options() {
   wire::TcpHeader tcp;
   tcp.source_port = up ? segment.flow.client_port : segment.flow.server_port;
   tcp.destination_port = up ? segment.flow.server_port : segment.flow.client_port;
-  // Never set SYN: the gateway may bridge a SYN with odd options, and the SYN would open a
+  // Never set SYN: the gateway may bridge a SYN with unusual options, and the SYN would then open a
   // connection.
   tcp.flags = static_cast<std::uint8_t>(random_.next() & ~unsigned{TcpFlags::kSyn});
   tcp.sequence = static_cast<std::uint32_t>(random_.next());

@@ -1,6 +1,6 @@
 // A hostile host on a LAN. It knows the addresses and ports of all flows, but it receives only
-// multicast frames and frames for its own MAC. It may send any frame. It has its own cable, so its
-// frames reach the gateway and no other host.
+// multicast frames and frames to its own MAC address. It may send any frame. Its cable leads to the
+// gateway only, so its frames reach no other host.
 #pragma once
 
 #include <cstdint>
@@ -24,23 +24,24 @@ class Forger {
  public:
   struct Knowledge {
     std::vector<KnownFlow> flows;
-    // Returns whether both hosts consider the flow with this index established. Before that, a
-    // forged SYN could open a connection.
+    // Returns whether both hosts of the flow with this index consider it established. A SYN that is
+    // forged earlier could open a connection.
     std::function<bool(std::size_t)> is_established;
-    std::vector<KnownConnection> gateways;  // the gateways' WAN addresses and MACs
-    // For each host of the other LAN its IPv4 address, then its IPv6 address.
+    std::vector<KnownConnection> gateways;  // the WAN address and MAC of each gateway
+    // The IPv4 address and then the IPv6 address of each host on the other LAN.
     std::vector<KnownConnection> far;
-    OwnAddresses raw;  // further addresses of the forger, which its SimHost's TCP does not know
+    // More addresses of the forger. The TCP of its SimHost does not know them, and thus does not
+    // answer for them.
+    OwnAddresses raw;
   };
-  // The lowest of the ports that the forger invents. No honest host uses a port from here on.
+  // The lowest port number that the forger invents. Honest hosts use only lower ports.
   static constexpr std::uint16_t kFirstPort = 61'000;
 
-  // `host`: the node that attaches the forger to the LAN. `host` and `loop` must outlive the
-  // forger.
+  // `host` attaches the forger to the LAN. `host` and `loop` must outlive the forger.
   Forger(EventLoop& loop, SimHost& host, const Forging& spec, Knowledge known);
 
-  // Whether the forger sent a SYN for this connection in the name of a host of its LAN.
-  // `at_server`: the addresses and ports as the server sees them.
+  // True if the forger sent a SYN for this connection in the name of another host of its LAN.
+  // `at_server` has the addresses and ports as the server sees them.
   bool has_asked_for(const SocketPair& at_server) const { return asked_for_.contains(at_server); }
 
  private:

@@ -66,7 +66,7 @@ void FrameCrafter::craft(ByteWriter& out, const Session& session) {
       return unknown(out);
     case PeerTrick::kCodes:
       return random_.chance(0.5) ? repair(out, session) : repair_of_nothing(out, session);
-    default:  // HostileTerminal plays the tricks that write no frames
+    default:  // HostileTerminal carries out the tricks that write no frames
       return;
   }
 }
@@ -87,7 +87,7 @@ std::uint64_t FrameCrafter::any_number() {
 }
 
 std::uint64_t FrameCrafter::new_stream(const Session& session) {
-  // Skip some stream numbers now and then.
+  // From time to time, skip some stream numbers.
   if (random_.chance(0.05)) next_index_ += 1 + random_.below(random_.chance(0.1) ? 100'000 : 20);
   const std::uint64_t id = 2 * next_index_++ + (session.opens_even ? 0 : 1);
   return id;
@@ -121,14 +121,14 @@ const KnownConnection& FrameCrafter::anybody() {
 
 gateway::OpenMetadata FrameCrafter::metadata() {
   gateway::OpenMetadata flow;
-  // Usually choose addresses with which the flow reaches a host.
+  // Usually choose addresses that exist, so that the flow reaches a host.
   KnownConnection client = random_.chance(0.7) ? any_of(known_.own) : anybody();
   KnownConnection server = random_.chance(0.8) ? any_of(known_.near) : anybody();
   flow.client_port = static_cast<std::uint16_t>(30'000 + random_.below(20'000));
   flow.server_port = known_.ports[random_.below(known_.ports.size())];
   if (random_.chance(0.1)) flow.server_port = static_cast<std::uint16_t>(random_.next());
   if (random_.chance(0.15) && !known_.flows.empty()) {
-    // Name a flow between honest hosts.
+    // Use the addresses and ports of a flow between honest hosts.
     const KnownFlow& known = known_.flows[random_.below(known_.flows.size())];
     client = known.client;
     server = known.server;
@@ -209,8 +209,8 @@ void FrameCrafter::data(ByteWriter& out) {
                 random_.chance(0.1));
     return;
   }
-  // Write anything anywhere: a gap, a contradicting overlap, bytes beyond the credit or the end. Or
-  // write a block at offset 0, perhaps as an answer to a client of the victim.
+  // Write a block at any offset: it may leave a gap, contradict earlier bytes, or exceed the credit
+  // or the end. Or write a block at offset 0, perhaps as an answer to a client of the victim.
   std::array<std::byte, kMostData> bytes{};
   random_bytes(MutableBytes(bytes).first(size));
   const std::uint64_t stream = own != nullptr && random_.chance(0.5) ? own->id : any_stream();
@@ -246,8 +246,8 @@ void FrameCrafter::starts(ByteWriter& out) {
 }
 
 void FrameCrafter::report(ByteWriter& out, const Session& session) {
-  // The report may name packets that were never sent. Its ranges count down from the highest
-  // number.
+  // The report may name packets that were never sent. Its ranges start at the highest number and
+  // descend.
   const std::uint64_t highest =
       random_.chance(0.5) ? random_.below(session.sent * 2 + 100) : any_number() / 2;
   const std::uint64_t reach = random_.chance(0.5)
@@ -293,8 +293,7 @@ void FrameCrafter::report(ByteWriter& out, const Session& session) {
 }
 
 void FrameCrafter::reset(ByteWriter& out) {
-  // Reset all streams that the victim opened, perhaps more than the victim's relay handles in one
-  // call.
+  // Reset all streams that the victim opened. They may be more than the victim handles in one call.
   if (random_.chance(0.05)) {
     for (const std::uint64_t stream : theirs_) {
       if (out.remaining() < stp::kMaxResetFrameSize) return;
@@ -422,7 +421,7 @@ void FrameCrafter::note_covered(std::uint64_t number, ConstBytes frames) {
   if (covered_.size() > kMostCovered) covered_.pop_front();
 }
 
-// Writes a repair of some of the last covered packets, whether those packets were sent or not.
+// Writes a repair of some of the last covered packets, which may or may not have been sent.
 void FrameCrafter::repair(ByteWriter& out, const Session& session) {
   if (covered_.empty()) return repair_of_nothing(out, session);
   const std::size_t first = random_.below(covered_.size());
@@ -443,7 +442,7 @@ void FrameCrafter::repair(ByteWriter& out, const Session& session) {
     codec_.add(stp::FecCodec::coefficient(frame.row, covered_[i].index), covered_[i].symbol,
                symbol.data());
   }
-  // A repair with one wrong bit.
+  // Sometimes, flip a bit of the repair.
   if (random_.chance(0.1)) symbol[random_.below(size)] ^= std::byte{1};
   frame.symbol = ConstBytes(symbol).first(size);
   stp::write_repair(out, frame);
@@ -462,8 +461,8 @@ void FrameCrafter::repair_of_nothing(ByteWriter& out, const Session& session) {
   const std::size_t size = header + 1 + random_.below(symbol.size() - header - 1);
   random_bytes(symbol);
   if (random_.chance(0.5)) {
-    // If the packet is missing, a repair that covers only this packet restores it at once. The
-    // restored packet then holds random bytes.
+    // If this packet is missing, the repair restores it at once, since the repair covers no other
+    // packet. The restored packet has random bytes.
     frame.count = 1;
     store_u32(symbol.data(), static_cast<std::uint32_t>(session.sent - random_.below(20)));
     store_u16(symbol.data() + 4, static_cast<std::uint16_t>(size - header));

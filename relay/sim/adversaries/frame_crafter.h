@@ -1,5 +1,5 @@
-// Writes frames that no honest gateway writes. They are well-formed, but name any stream, packet or
-// host.
+// Writes frames that no honest gateway writes. The frames are well-formed, but may name any stream,
+// packet or host.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ struct KnownFlow {
   std::uint16_t server_port = 0;
 };
 
-// Hosts, flows and ports that the hostile peer may name.
+// The hosts, flows and ports that the hostile peer may name.
 struct KnownHosts {
   std::vector<KnownConnection> own;     // hosts behind the hostile peer
   std::vector<KnownConnection> near;    // hosts behind the victim
@@ -42,7 +42,7 @@ class FrameCrafter {
   FrameCrafter(std::uint64_t seed, std::uint32_t tricks, KnownHosts known)
       : random_(seed), tricks_(tricks), known_(std::move(known)) {}
 
-  // State of the session for which the crafter writes.
+  // State of the session in which the frames are sent.
   struct Session {
     bool opens_even = false;
     std::uint64_t sent = 0;  // packets sent so far
@@ -52,16 +52,15 @@ class FrameCrafter {
   bool knows(PeerTrick trick) const { return (tricks_ & bit(trick)) != 0; }
   Random& random() { return random_; }
 
-  // Adds one frame or several to `out`, or nothing if none of the enabled tricks writes frames.
+  // Adds one or more frames to `out`. Adds nothing if no enabled trick writes frames.
   void craft(ByteWriter& out, const Session& session);
-  // Writes the CODED frame, which must be the first frame of a packet that a code covers. The index
+  // Writes the CODED frame, which must be the first frame in a packet that a code covers. The index
   // in the frame is usually the next in sequence.
   void cover(ByteWriter& out);
-  // Remembers a covered packet: its number, and its frames after the frame of cover(). The packet
-  // need not be sent.
+  // Remembers a covered packet: its number, and its frames after the CODED frame. The packet need
+  // not be sent.
   void note_covered(std::uint64_t number, ConstBytes frames);
-  // Writes random bytes in place of a packet's frames. The first byte is usually in the range of
-  // the frame types.
+  // Writes random bytes in place of frames. The first byte is usually a valid frame type.
   void garbage(ByteWriter& out);
 
  private:
@@ -89,14 +88,14 @@ class FrameCrafter {
   // A packet that is covered by a code.
   struct Covered {
     std::uint16_t index = 0;
-    std::size_t size = 0;           // bytes of the symbol without padding
+    std::size_t size = 0;           // number of the symbol's bytes without padding
     std::vector<std::byte> symbol;  // with padding
   };
 
   std::uint64_t new_stream(const Session& session);
   std::uint64_t any_stream();
   Own* any_own();
-  std::uint64_t any_number();  // a small number, one near a limit, or any other
+  std::uint64_t any_number();  // returns a small number, a number near a limit, or a random number
   const KnownConnection& any_of(const std::vector<KnownConnection>& list);
   const KnownConnection& anybody();
   gateway::OpenMetadata metadata();

@@ -1,5 +1,5 @@
-// HELLOs as whole packets of STP, for hostile peers and for peers that tests make by hand. A
-// Session writes its HELLOs itself.
+// Writes HELLOs as whole STP packets, for hostile peers and for peers that tests write by hand. A
+// Session writes its own HELLOs.
 #pragma once
 
 #include <vector>
@@ -10,9 +10,8 @@
 
 namespace satrelay::sim {
 
-// Returns the packet, closed with the checksum that HELLOs have. This function sets the type in
-// `header`; the caller sets the other fields. If `keys` ask for a MAC, the packet has zeros in its
-// place.
+// Returns the packet with the checksum that HELLOs have. The function sets the type in `header`;
+// the caller sets the other fields. If `keys` ask for a MAC, the packet has zeros in its place.
 inline std::vector<std::byte> write_hello_packet(stp::PacketHeader header,
                                                  const stp::HelloFrame& hello,
                                                  const stp::HelloKeys& keys = {}) {

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint64_t kTerminalEpoch = 1'800'000'000'000'000'000U;
 constexpr Duration kReportInterval = Duration::milliseconds(200);
-// How many bytes of frames fit into a packet with the longest trailer.
+// The bytes of frames that fit into a packet with the longest trailer.
 constexpr std::size_t kRoom = StpSpeaker::kDatagramSize - stp::kHeaderSize - 16;
 constexpr std::uint64_t kLaneCredit = 1 << 20, kStreamCredit = 1 << 18;
 
@@ -30,7 +30,8 @@ std::vector<std::byte> names_of(const IpAddress& one, const IpAddress& other) {
 
 }  // namespace
 
-// Handles the victim's frames: collects the streams to reset, and answers a PING with a report.
+// Handles the frames of the victim: collects the streams to reset, and answers a PING with a
+// report.
 struct HostileTerminal::Visitor {
   HostileTerminal& terminal;
 
@@ -168,7 +169,7 @@ void HostileTerminal::run(Instant now) {
   }
 }
 
-// Reports the packets that arrived, at intervals. While the terminal behaves, it also resets each
+// At intervals, reports the packets that have arrived. Once the attack is over, also resets each
 // stream on which the victim sends.
 void HostileTerminal::send_answers(Instant now) {
   if (!speaker_->can_send()) return;
@@ -192,7 +193,7 @@ void HostileTerminal::send_answers(Instant now) {
 void HostileTerminal::make_trouble(Instant now) {
   ++made_;
   const Duration mean = config_.spec.length / config_.spec.packets;
-  // Send more than half of the packets at the same instant as the packet before, and the others
+  // Send more than half of the packets without a pause after the previous packet, and the others
   // after a pause.
   if (!random_.chance(0.5))
     next_trouble_ = now + mean * static_cast<std::int64_t>(random_.below(5));
@@ -233,7 +234,7 @@ void HostileTerminal::send_crafted(Instant now) {
   const ConstBytes frames = ConstBytes(room).first(used);
   if (is_covered) {
     crafter_.note_covered(speaker_->next_number(), frames.subspan(begin));
-    // Pretend that the packet was lost. A repair may restore it.
+    // Act as if the packet had been lost, so that a repair may restore it.
     if (random_.chance(0.4)) return speaker_->skip(1);
   }
   send_datagram(speaker_->packet(frames, is_covered || random_.chance(0.02), now), now);
@@ -243,9 +244,9 @@ void HostileTerminal::send_garbage(Instant now) {
   std::array<std::byte, kRoom> room{};
   ByteWriter out(room);
   switch (random_.below(6)) {
-    case 0:  // the last datagram again
+    case 0:  // repeat the last datagram
       return send_datagram(last_datagram_, now);
-    case 1: {  // one flipped bit, perhaps in the version, the lane or the tag
+    case 1: {  // flip one bit, which may be in the version, the lane or the tag
       std::vector<std::byte> changed = last_datagram_;
       if (changed.empty()) return;
       const std::size_t at = random_.chance(0.5)
@@ -258,7 +259,7 @@ void HostileTerminal::send_garbage(Instant now) {
       speaker_->skip(random_.chance(0.8) ? random_.below(300)
                                          : random_.below(stp::ReceivedPackets::kMaxJump));
       break;
-    case 3: {  // random octets, perhaps none
+    case 3: {  // send random octets, or an empty datagram
       std::vector<std::byte> any(random_.below(200));
       for (std::byte& octet : any) octet = static_cast<std::byte>(random_.next());
       if (!any.empty() && random_.chance(0.5)) any[0] = std::byte{0x18};  // a HELLO of version 1
@@ -271,7 +272,7 @@ void HostileTerminal::send_garbage(Instant now) {
   send_frames(ConstBytes(room).first(out.written()), now);
 }
 
-// Forges one HELLO, or now and then 300 at once.
+// Forges one HELLO or, sometimes, 300 at once.
 void HostileTerminal::greet_as_another(Instant now) {
   ForgedHello hello{.from = config_.honest, .to = config_.victim};
   for (std::uint64_t left = random_.chance(0.1) ? 300 : 1; left > 0; --left) {

@@ -1,9 +1,9 @@
-// A hostile terminal gateway. It has the right keys for one gateway, its victim, and sends that
-// gateway any frames. Then it starts a new session and behaves, so that a check can see whether the
-// victim releases what the attack left behind.
+// A hostile terminal gateway. It has the right keys for a session with one gateway, its victim, and
+// sends any frames to that gateway. After the attack it starts a new session and behaves, so that a
+// check can find state that the victim did not release after the attack.
 //
 //   victim's WAN port --> WanJunction --+--> satellite --> the honest peer
-//                                       +--> HostileTerminal (a path of its own, without loss)
+// +--> HostileTerminal (a separate path without loss)
 #pragma once
 
 #include <cstdint>
@@ -30,11 +30,13 @@ class HostileTerminal final : public Actor, public FrameSink {
     HostilePeer spec;
     WanAddress own;
     WanAddress victim;
-    WanAddress honest;  // the victim's other peer; HELLOs are forged in this peer's name
-    SpokenLane lane;    // the lane on which the terminal speaks
-    std::uint8_t honest_lanes = 1;   // lanes between the victim and its other peer
-    Duration delay;                  // one-way delay of the path between terminal and victim
-    std::optional<crypto::Psk> psk;  // shared with the victim; nullopt: nothing is encrypted
+    // The victim's other peer; the terminal forges HELLOs in the name of this peer.
+    WanAddress honest;
+    SpokenLane lane;                // the lane on which the terminal speaks
+    std::uint8_t honest_lanes = 1;  // number of lanes between the victim and its other peer
+    Duration delay;                 // one-way delay of the path between terminal and victim
+    // Secret shared with the victim; nullopt means that nothing is encrypted.
+    std::optional<crypto::Psk> psk;
     KnownHosts known;
   };
   HostileTerminal(EventLoop& loop, FramePool& frames, const Config& config);
@@ -80,24 +82,24 @@ class HostileTerminal final : public Actor, public FrameSink {
   std::uint64_t epoch_;
   std::uint64_t highest_epoch_;
   std::optional<StpSpeaker> speaker_;
-  bool behaves_ = false;  // true from end() on
+  bool behaves_ = false;  // true once the attack is over: from end() on
   std::uint32_t made_ = 0;
-  std::uint64_t greetings_ = 0;  // forged HELLOs with rising epochs
+  std::uint64_t greetings_ = 0;  // number of forged HELLOs with rising epochs so far
   Instant next_trouble_;
   Instant report_at_ = Instant::never();
   Instant last_report_;
   Instant silent_until_;
-  std::vector<std::uint64_t> to_reset_;  // streams to reset while the terminal behaves
+  std::vector<std::uint64_t> to_reset_;  // streams to reset once the attack is over
   std::vector<std::byte> last_datagram_;
 };
 
-// Divides the victim's WAN frames between the satellite and the hostile terminal, by destination
-// MAC. Multicast frames go to both.
+// Passes each WAN frame of the victim to the satellite or to the hostile terminal, by its
+// destination MAC. Multicast frames go to both.
 class WanJunction final : public FrameSink {
  public:
   WanJunction(FramePool& frames, FrameSink& satellite, FrameSink& hostile, const MacAddress& mac)
       : frames_(&frames), satellite_(&satellite), hostile_(&hostile), mac_(mac) {}
-  // `port`: the satellite's port.
+  // `port` is the satellite's port.
   void receive(unsigned port, FrameHandle frame) override;
 
  private:

@@ -81,7 +81,7 @@ void StpSpeaker::handle_hello(ConstBytes datagram, const stp::PacketHeader& head
   const bool greets = outcome == stp::Handshake::Outcome::kNewcomer ||
                       outcome == stp::Handshake::Outcome::kEstablished;
   if (greets && hello.epoch != bound_to_) {
-    bound_to_ = hello.epoch;  // bind to any peer that sends a valid HELLO
+    bound_to_ = hello.epoch;  // accept any peer that sends a valid HELLO
     protection_.clear();
     protection_.bind(config_.epoch, hello.epoch);
     received_ = {};
@@ -91,7 +91,7 @@ void StpSpeaker::handle_hello(ConstBytes datagram, const stp::PacketHeader& head
     began_ = true;
   }
   if (session_keys) take_keys(*session_keys, now);
-  // The peer wants another answer, so it may be unable to decrypt our packets. Then both ends need
+  // A peer that asks for another answer may be unable to decrypt our packets. Then both ends need
   // new keys.
   if (hello.answer_wanted && hello.epoch == bound_to_ && key_exchange_ && !greets) {
     key_exchange_->want_answer();

@@ -1,5 +1,5 @@
 // One end of an STP session with the right keys, for hostile peers. It uses the handshake and the
-// packet protection of pep/stp, but its owner chooses the frames that it sends.
+// packet protection of pep/stp, but lets its owner choose the frames to send.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace satrelay::sim {
 
-// A lane of a pair of gateways, and how many lanes the pair has.
+// One lane between two gateways, and the number of lanes between them.
 struct SpokenLane {
   std::uint8_t number = 0;
   std::uint8_t count = 1;
@@ -36,20 +36,20 @@ class StpSpeaker {
 
   StpSpeaker(const Config& config, Instant now);
 
-  // If the datagram is a new, valid packet of this session, returns the frames in it, which can be
-  // read until the next call. Returns nullopt for any other packet, HELLOs included.
+  // If the datagram is a new, valid packet of this session, returns its frames, which are readable
+  // until the next call. Returns nullopt for any other packet, including HELLOs.
   std::optional<ConstBytes> handle_packet(ConstBytes datagram, Instant now);
-  // Returns true once for each session that a packet began.
+  // Returns true once for each session that began with a received packet.
   bool take_began() { return std::exchange(began_, false); }
 
   Instant next_hello() const { return handshake_.next_hello(); }
   std::vector<std::byte> hello(Instant now);
-  // Makes a HELLO due, as the answer to an unknown peer.
+  // Makes a HELLO due, as if an unknown peer had to be answered.
   void greet(Instant now) { handshake_.answer_stranger(now); }
 
   bool can_send() const { return can_send_; }
   // Writes a packet of the session with these frames. Packet numbers are consecutive, except after
-  // skip(). `is_covered`: the header says that a code covers the packet.
+  // skip(). If `is_covered`, the header says that a code covers the packet.
   std::vector<std::byte> packet(ConstBytes frames, bool is_covered, Instant now);
   void skip(std::uint64_t numbers) { next_ += numbers; }
   std::uint64_t next_number() const { return next_; }
@@ -65,7 +65,7 @@ class StpSpeaker {
   std::optional<stp::KeyExchange> key_exchange_;
   stp::Protection protection_;
   stp::ReceivedPackets received_;
-  std::uint64_t bound_to_ = 0;  // boot epoch of the peer; 0: no peer yet
+  std::uint64_t bound_to_ = 0;  // boot epoch of the peer; 0 means that there is no peer yet
   std::uint64_t next_ = 0;      // number of the next packet
   std::uint64_t bytes_received_ = 0;
   bool can_send_ = false;

@@ -1,5 +1,5 @@
-// The tricks of hostile peers and of forging hosts. Each can be enabled by itself, so that a
-// failure names the tricks that it needs.
+// The tricks of hostile peers and of forging hosts. Each trick can be enabled separately, so that
+// the report of a failure can list the tricks that it needs.
 #pragma once
 
 #include <cstdint>
@@ -9,40 +9,42 @@ namespace satrelay::sim {
 
 // Tricks of a peer with the right keys. All frames are well-formed, except those of kGarbage.
 enum class PeerTrick : std::uint8_t {
-  kOpens,      // flows between any addresses, with any modes, or with invalid metadata
-  kData,       // any blocks: gaps, overlaps, contradictions, beyond credit and end
-  kEarlyEnds,  // streams that end within a block
-  kCredit,     // limits that are huge or tiny, or that fall
-  kStarts,     // START_CREDIT, many to a packet
-  kReports,    // reports on packets never sent, over any range; some blame the terminal's machine
-  kResets,     // resets of streams that exist, do not exist yet, or never existed
-  kConfirms,   // CONFIRM frames with any state of a host
-  kRates,      // RATE frames with low and high capacities
-  kPings,      // PING and SETTLED of any number
-  kMessages,   // messages between gateways: admission, doubts, dictionaries, unknown ones
-  kFlowLists,  // invented lists of flows from before a restart
-  kEpochs,     // new sessions, sometimes with an older epoch
+  kOpens,  // open flows between any addresses, with any modes, or with invalid metadata
+  kData,   // send any blocks: with gaps, overlaps or contradictions, beyond the credit or the end
+  kEarlyEnds,  // end streams within a block
+  kCredit,     // grant huge or tiny credit, or reduce a limit
+  kStarts,     // send many START_CREDIT frames in a packet
+  // Report packets that were never sent, in any ranges. Some reports blame the terminal's machine.
+  kReports,
+  kResets,     // reset streams that exist, do not exist yet, or never existed
+  kConfirms,   // send CONFIRM frames with any state of a host
+  kRates,      // send RATE frames with low and high capacities
+  kPings,      // send PING and SETTLED frames with any number
+  kMessages,   // send messages between gateways: admission, doubts, dictionaries, unknown types
+  kFlowLists,  // send invented lists of flows from before a restart
+  kEpochs,     // start new sessions, sometimes with an older epoch
   kClose,
-  kUnknown,    // frames of a later version
-  kCodes,      // covered packets, repairs that restore packets, repairs of packets never sent
-  kGarbage,    // malformed frames, other versions, wrong tags, numbers that jump or repeat
-  kSilence,    // neither reports nor answers for some seconds
-  kGreetings,  // HELLOs in the name of the honest peer, with rising epochs and with old ones
+  kUnknown,  // send frame types of a later version
+  kCodes,  // send covered packets, repairs that restore packets, and repairs of packets never sent
+  // Send malformed frames, other versions, wrong tags, and packet numbers that jump or repeat.
+  kGarbage,
+  kSilence,    // send neither reports nor answers for some seconds
+  kGreetings,  // send HELLOs in the name of the honest peer, with rising epochs and with old ones
   kEnd,
 };
 
 // Tricks of a host on the LAN. It knows addresses and ports, but no sequence numbers.
 enum class LanTrick : std::uint8_t {
-  kResets,         // RST and FIN of existing flows
-  kData,           // segments of existing flows
-  kSyns,           // SYN and SYN-ACK, of established flows or from ports that no host uses
-  kMovedHosts,     // segments of existing flows, from the forger's MAC
+  kResets,         // RST and FIN for existing flows
+  kData,           // data segments for existing flows
+  kSyns,           // SYN and SYN-ACK for established flows, or from ports that no host uses
+  kMovedHosts,     // segments of existing flows with the forger's MAC as the source
   kIcmp,           // errors about segments that were never sent
   kArp,            // ARP messages that claim a gateway's address
-  kNeighbours,     // Neighbour Discovery: claims to an IPv6 address that no node has
+  kNeighbours,     // Neighbour Discovery messages that claim an IPv6 address that no node has
   kStp,            // HELLOs and packets in a gateway's name
   kFragments,      // fragments and extension headers, with segments of existing flows
-  kOptions,        // TCP options, malformed and odd
+  kOptions,        // malformed and unusual TCP options
   kDisorder,       // a flow of its own, sent byte by byte in bit-reversed order
   kOverlaps,       // a flow of its own, in segments that overlap and contradict each other
   kSelectiveAcks,  // a flow of its own with SACK blocks for bytes that were never sent

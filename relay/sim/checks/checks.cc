@@ -50,7 +50,7 @@ std::string describe(const Outcome& o) {
   return text;
 }
 
-// Checks one flow. The excuses say which failures of the flow its scenario allows.
+// Checks one flow. The excuses list the failures of the flow that its scenario allows.
 class FlowCheck {
  public:
   FlowCheck(Network& network, std::size_t index, std::vector<std::string>& broken)
@@ -74,9 +74,9 @@ class FlowCheck {
     if (excuses_.caught_by_restart) {
       caught_by_restart();
     } else if (spec_.client_plan.dead_after || spec_.server_plan.dead_after) {
-      // The other host times out and resets the connection. The gateway must then reset the host of
-      // the program that hangs. But if the other host closed in order before, it is gone and never
-      // resets. The gateway then waits as long as the host of the hanging program answers.
+      // The other host times out and sends a RST. The gateway must then reset the host on which the
+      // program hangs. But if the other host has closed in order, it knows no connection and never
+      // sends a RST. The gateway then waits as long as the host with the hanging program answers.
       const Outcome& dead = spec_.client_plan.dead_after ? client_ : server_;
       const Outcome& other = spec_.client_plan.dead_after ? server_ : client_;
       const bool is_gone = other.closed && other.reason == tcp::CloseReason::kNone;
@@ -130,12 +130,12 @@ class FlowCheck {
     expect(!excuses_.end_to_end || !o.first_early_acknowledgment,
            who + " got an acknowledgment for bytes that had not arrived, against the rule");
   }
-  // Whether neither end accepted the other's SYN in time. If the client accepted the SYN-ACK at the
-  // last moment, the server may have timed out without the client's knowledge, or may refuse the
-  // client: servers repeat SYN-ACKs for a shorter time than clients repeat SYNs.
+  // Whether neither end accepted the other's SYN in time. Servers repeat SYN-ACKs for a shorter
+  // time than clients repeat SYNs. So if the client accepts the SYN-ACK at the last moment, the
+  // server may have timed out unnoticed, or may refuse the client.
   bool was_never_opened() const {
     using tcp::CloseReason;
-    // The server's host gave up its half of the handshake just before the handshake was complete.
+    // The server's host timed out just before the handshake was complete.
     const bool late = server_.reason == CloseReason::kTimeout &&
                       (client_.reason == CloseReason::kRefused || client_.was_reset());
     const bool client_gave_up =
@@ -158,10 +158,10 @@ class FlowCheck {
     expect(o.received == peer.send_bytes, who + " did not get every byte");
     expect(o.saw_end && (o.sent_all || outlived), who + " did not see both directions close");
   }
-  // After a restart, a host's connection either goes on, or is reset: at once or when the host next
-  // sends. No host may hang if the other gateway still knew the flow. The other gateway does not
-  // know a flow that never reached its host. Without a journal, it also forgets the flow of a host
-  // that has left, once all bytes of that host are acknowledged.
+  // After a restart, a host's connection either continues or is reset, at once or when the host
+  // next sends. No host may hang if the other gateway still knew the flow. The other gateway does
+  // not know a flow that never reached its host. Without a journal, it also forgets the flow when
+  // its host has left and all bytes of that host are acknowledged.
   void caught_by_restart() {
     expect_not_hung(client_, server_, spec_.client_plan, "client");
     expect_not_hung(server_, client_, spec_.server_plan, "server");
@@ -258,8 +258,8 @@ std::vector<std::string> check_flows(Network& network) {
     if (flow.ended_for_room()) ++ended_for_room;
     handshakes_outlasted |= excuses_of(network, i).handshake_outlasted;
   }
-  // If a gateway answers a SYN with a cookie, and has no room for the flow when the host's ACK
-  // arrives, it resets the host.
+  // A gateway that answers a SYN with a cookie may have no room for the flow when the host's ACK
+  // arrives. It then resets the host.
   if (without_room > network.counted(Counter::kFlowsResetNoResources) +
                          network.counted(Counter::kResetAfterCookie)) {
     broken.emplace_back("more flows were refused for lack of room than the gateways count");
@@ -271,7 +271,7 @@ std::vector<std::string> check_flows(Network& network) {
     broken.emplace_back("a gateway sent in the name of a host behind another gateway");
   }
   // The hostile peer may send unreadable bytes in its own flows, and the gateway may declare that
-  // peer lost.
+  // peer lost, so these counters prove nothing then.
   const bool hostile = network.scenario().hostile_peer.has_value();
   if (!hostile && network.counted(Counter::kFlowsResetProtocol) != 0) {
     broken.emplace_back("a gateway could not parse messages of the other gateway");
@@ -347,10 +347,10 @@ std::vector<std::string> run_and_check(Network& network, std::vector<Inspection>
   const auto watch = std::make_shared<Watch>(network, std::move(inspections));
   watch->start();
   try {
-    // Longer than any connection can hang: a host resets a hung connection after at most 3,000 s
-    // (twice Plan::patience), a gateway after its idle timeout.
+    // This is longer than any connection can hang. A host resets a hung connection after at most
+    // 3,000 s (twice Plan::patience), and a gateway after its idle timeout.
     network.run_until_flows_over(Instant() + Duration::seconds(4'000));
-    // After a client has given up, frames may still be in flight, and a server may still begin.
+    // When a client gives up, its frames may still be in flight, and may still start a server.
     network.run_for(Duration::seconds(10));
     network.run_until_drained(network.loop().now() + Duration::seconds(4'000));
     watch->stop();

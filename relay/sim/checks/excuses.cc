@@ -10,8 +10,8 @@ namespace {
 
 using gateway::Counter;
 
-constexpr int kSyns = 8;      // how many SYNs a client sends if no answer arrives
-constexpr int kByChance = 3;  // how many SYNs of a connection may be lost by chance
+constexpr int kSyns = 8;      // number of SYNs that a client sends if no answer arrives
+constexpr int kByChance = 3;  // number of a connection's SYNs that may be lost by chance
 
 const config::Rule* rule_of(const Scenario& scenario, const FlowSpec& flow) {
   for (const config::Rule& rule : scenario.rules) {
@@ -39,8 +39,8 @@ std::vector<Loss> losses_of(const Scenario& scenario) {
   std::vector<Loss> losses;
   for (const Restart& restart : scenario.restarts) {
     losses.push_back({restart.side, restart.when});
-    // Network kills the gateway once more at `end`, before it starts the gateway with a new epoch.
-    // So if another restart has started the gateway before `end`, the flows since then are lost.
+    // Before Network restarts the gateway at `end`, it kills the gateway once more. If another
+    // restart has started the gateway before `end`, the flows since that start are lost as well.
     const Instant end = restart.when + restart.down;
     const bool again = std::ranges::any_of(scenario.restarts, [&](const Restart& other) {
       const Instant others_end = other.when + other.down;
@@ -51,12 +51,12 @@ std::vector<Loss> losses_of(const Scenario& scenario) {
   return losses;
 }
 
-// Whether the gateway that restarted knew the flow, or may have known it. A gateway on the client's
-// side accepts no flows while it is down. If the far gateway is down, the client's gateway accepts
-// flows until it suspects its peer.
+// Whether the gateway that restarted knew the flow, or may have known it. If the client's gateway
+// is down, no flow is accepted. If the far gateway is down, the client's gateway accepts flows
+// until it suspects its peer.
 bool is_caught_by(const Loss& loss, const Scenario& scenario, const FlowSpec& spec,
                   const FlowResult& flow) {
-  // Added to suspect_after: a round trip and a PING.
+  // A round trip and a PING, which come on top of suspect_after.
   constexpr Duration kUntilMissed = Duration::seconds(2);
   const bool was_over = flow.over() && flow.client.ended_at < loss.when &&
                         (!flow.server.started || flow.server.ended_at < loss.when);
@@ -66,8 +66,8 @@ bool is_caught_by(const Loss& loss, const Scenario& scenario, const FlowSpec& sp
   return flow.client.started_at <= loss.when + blind;
 }
 
-// Whether too many of the client's SYNs were lost. If the SYN must cross the link to be answered, a
-// client sends it eight times, at growing intervals. Three of these SYNs may be lost by chance.
+// Whether too many of the client's SYNs were lost. A client sends a SYN that must cross the link up
+// to eight times, at growing intervals. Three of these SYNs may be lost by chance.
 bool are_syns_in_vain(const Scenario& scenario, const FlowResult& flow) {
   constexpr Duration kPath = Duration::seconds(2);  // a round trip, and repeated ARP or ND requests
   int in_vain = 0;
@@ -90,7 +90,7 @@ bool are_syns_in_vain(const Scenario& scenario, const FlowResult& flow) {
 // handshake may take.
 bool is_handshake_outlasted(const Scenario& scenario, const FlowResult& flow) {
   constexpr Duration kLongestHandshake = Duration::seconds(127);
-  // Including the time in which earlier SYNs were lost.
+  // Includes the time in which earlier SYNs were lost.
   constexpr Duration kHandshake = Duration::seconds(10);
   return std::ranges::any_of(scenario.outages, [&](const Outage& outage) {
     return outage.length + kHandshake > kLongestHandshake &&
@@ -106,8 +106,8 @@ bool are_syns_lost(Network& network, const FlowResult& flow) {
          flow.lost_raw == flow.crossed_raw;
 }
 
-// Whether the gateways' queues and the link dropped so many bridged frames that each bridged
-// connection may have lost kByChance of them.
+// Whether the gateways' queues and the link dropped so many bridged frames that, on average, each
+// bridged connection has lost kByChance frames.
 bool is_link_overfull(Network& network, const FlowResult& flow) {
   const bool was_bridged =
       flow.crossed_raw > 0 || (!flow.server.started && !flow.client.established);
@@ -147,8 +147,8 @@ Excuses excuses_of(Network& network, std::size_t index) {
   Excuses excuses;
   excuses.client_may_miss_reset = may_miss_reset(network, index, spec.client_side);
   excuses.server_may_miss_reset = may_miss_reset(network, index, opposite(spec.client_side));
-  // If a rule bridges a flow, the gateways keep no state of it, so a restart costs only the frames
-  // that arrive while a gateway is down.
+  // If a rule bridges the flow, the gateways keep no state for it. A restart then costs only the
+  // frames that arrive while a gateway is down.
   excuses.caught_by_restart = !is_bridged_by_rule(scenario, spec) &&
                               std::ranges::any_of(losses_of(scenario), [&](const Loss& loss) {
                                 return is_caught_by(loss, scenario, spec, flow);
@@ -159,7 +159,7 @@ Excuses excuses_of(Network& network, std::size_t index) {
   excuses.ack_of_cookie_may_be_lost = network.counted(Counter::kSynCookiesSent) > 0 &&
                                       scenario.station(spec.client_side).cable.loss > 0;
   const config::Rule* rule = rule_of(scenario, spec);
-  // If the handshake is remote, the gateway does not refuse the flow: it bridges the next SYN. A
+  // With a remote handshake, the gateway does not refuse the flow but bridges the next SYN. A
   // gateway may also have no room for a flow when the ACK with the cookie arrives.
   excuses.far_table_may_be_full =
       network.counted(Counter::kFlowsResetNoResources) +
@@ -181,8 +181,8 @@ bool has_outlived_time_wait(Network& network, std::size_t index, const Outcome& 
   const Plan& plan = client_left ? spec.client_plan : spec.server_plan;
   const Side side = client_left ? opposite(spec.client_side) : spec.client_side;
   const std::size_t host = client_left ? spec.server_host : spec.client_host;
-  // If the rule says `close: confirmed`, the host's TCP peer is the gateway, which does not
-  // acknowledge the FIN until the far host has received the FIN.
+  // With `close: confirmed`, the host's TCP peer is the gateway. The gateway does not acknowledge
+  // the FIN until the far host has received the FIN.
   const config::Rule* rule = rule_of(network.scenario(), spec);
   const bool is_held = rule != nullptr && rule->modes.close == config::CloseMode::kConfirmed &&
                        network.scenario().station(opposite(side)).cable.loss > 0;

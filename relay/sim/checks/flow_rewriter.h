@@ -1,4 +1,5 @@
-// Takes flows out of gateways as images, destroys them, and reads them back. No frame may show it.
+// Writes flows of a gateway into images, destroys the flows, and reads them back. The frames on the
+// wire must not change by this.
 #pragma once
 
 #include <cstdint>
@@ -14,21 +15,21 @@ namespace satrelay::sim {
 
 class FlowRewriter final : public EngineProbe {
  public:
-  // Before every `interval`-th call of a gateway with flows, rewrites one of the flows. `seed`
-  // chooses it.
+  // Rewrites a flow before every `interval`-th engine call in which the gateway has flows. A
+  // generator with seed `seed` chooses the flow.
   FlowRewriter(unsigned interval, std::uint64_t seed) : interval_(interval), random_(seed) {}
 
   void enter(gateway::Gateway& engine, Instant now) override;
   void leave() override {}
 
   std::uint64_t rewrites() const { return rewrites_; }
-  // The faults of the images, in words. After a fault no flow is rewritten.
+  // Describes each image that could not be read. After the first such fault, no flow is rewritten.
   const std::vector<std::string>& broken() const { return broken_; }
 
  private:
   unsigned interval_;
   Random random_;
-  unsigned calls_ = 0;  // since the last rewriting
+  unsigned calls_ = 0;  // calls since a flow was last rewritten
   std::uint64_t rewrites_ = 0;
   std::vector<std::string> broken_;
 };

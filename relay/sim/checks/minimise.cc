@@ -31,18 +31,19 @@ class Search {
     return true;
   }
 
-  // Tries the last place first: a removal then does not renumber the places that are still to be
-  // tried.
+  // Tries the last place first. So a removal does not change the numbers of the places that have
+  // not been tried yet.
   bool everywhere(const ReductionKind& kind) {
     bool simpler = false;
     for (std::size_t place = kind.places; place > 0; --place) {
-      // Some reductions can be repeated.
+      // A reduction that worked may work at the same place again.
       while (attempt({kind.name, place - 1})) simpler = true;
     }
     return simpler;
   }
 
-  // Tries to remove halves of all flows, then quarters, and so on down to single flows.
+  // Tries to remove flows: first halves of all flows, then quarters, and so on down to single
+  // flows.
   bool many_flows(const ReductionKind& kind) {
     bool simpler = false;
     for (std::size_t size = (kind.places + 1) / 2; size > 0; size /= 2) {
@@ -59,7 +60,7 @@ class Search {
   bool round() {
     bool simpler = false;
     for (std::size_t i = 0; i < kinds_for(best_.scenario).size(); ++i) {
-      // Computed anew, since removed flows leave fewer places.
+      // Compute the kinds again, since there are fewer places after flows were removed.
       const ReductionKind kind = kinds_for(best_.scenario)[i];
       const bool changed = kind.is_removal_of_flows ? many_flows(kind) : everywhere(kind);
       simpler = simpler || changed;

@@ -1,5 +1,5 @@
-// Simplifies a failing scenario as long as it still fails: removes flows and faults, makes the
-// remaining faults milder, and shortens transfers, until every further step makes it pass.
+// Simplifies a failing scenario: removes flows and faults, makes the remaining faults milder, and
+// shortens transfers. Stops when the scenario would pass after any further step.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ struct Minimised {
   std::size_t runs = 0;
 };
 
-// Calls `fails` on simpler and simpler scenarios, at most `most_runs` times.
+// Calls `fails` on ever simpler scenarios, at most `most_runs` times.
 Minimised minimise(const Scenario& failing, const std::function<bool(const Scenario&)>& fails,
                    std::size_t most_runs);
 

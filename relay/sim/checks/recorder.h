@@ -1,8 +1,8 @@
-// A time series of a run: samples of the network's state at intervals of virtual time, as plain
-// values for tables, CSV and plots. Sampling does not influence the run.
+// Records a time series of a run: samples of the network's state at intervals of virtual time, as
+// plain values for tables, CSV and plots. Sampling does not influence the run.
 //
-// All counts are totals since the start of the run, or since the last start of the gateway. A rate
-// is the difference of two samples, divided by the time between them.
+// All counters are totals since the start of the run, or since the last start of the gateway. A
+// rate is the difference of two samples, divided by the time between the samples.
 #pragma once
 
 #include <cstdint>
@@ -19,17 +19,18 @@ namespace satrelay::sim {
 
 class Network;
 
-// One gateway and its session with the other. If there are several sessions, the values are those
-// of the first worker's session.
+// One gateway, and its session with the other gateway. If there are several sessions, the values
+// are from the session of the first worker.
 struct GatewaySample {
-  bool running = false;  // false: all other values are zero
+  bool running = false;  // if false, all other values are zero
   stp::PeerState peer = stp::PeerState::kConnecting;
   // Counters of the session: packets sent, declared lost and repaired, and bytes stored.
   stp::Counters stp;
   gateway::Counters frames;  // frames bridged and dropped, by reason
   BitRate send_rate;         // rate that the controller allows
   Duration rtt;              // smoothed
-  double loss_ratio = 0;  // share of the last 10,000 packets or so from this gateway that were lost
+  // Share of lost packets among about the last 10,000 packets that this gateway sent.
+  double loss_ratio = 0;
   std::uint64_t packets_in_flight = 0;
   std::uint64_t bytes_stored = 0;  // stream bytes received and not yet delivered to hosts
   std::uint64_t arena_used = 0;    // bytes
@@ -39,14 +40,15 @@ struct GatewaySample {
 struct LinkSample {
   link::DirectionCounters counters;
   ByteCount queue;       // bytes that wait to be sent now, counted with the link's overhead
-  Duration queue_delay;  // the total wait of the frame that is now the last in the queue
+  Duration queue_delay;  // time that the last frame in the queue waits in total
   Duration queue_peak;   // the longest wait of any frame sent since the last sample
   std::uint64_t frames_in_flight = 0;
   BitRate rate;
 };
 
-// One flow at its ends. `server_received`: bytes delivered in order to the server's application
-// (upload). `client_received`: the same for the client's application (download).
+// One flow at its two ends. `server_received` counts the bytes delivered in order to the server's
+// application (upload), and `client_received` those delivered to the client's application
+// (download).
 struct FlowSample {
   Side client_side = Side::kA;
   std::uint64_t client_written = 0;
@@ -57,9 +59,9 @@ struct FlowSample {
 
 struct Sample {
   Instant when;
-  GatewaySample gateways[2];      // by Side
-  LinkSample links[2];            // by the Side that sends into it
-  std::vector<FlowSample> flows;  // with the indexes of Network::flow()
+  GatewaySample gateways[2];      // indexed by Side
+  LinkSample links[2];            // indexed by the Side that sends into the link
+  std::vector<FlowSample> flows;  // same indexes as Network::flow()
 
   const GatewaySample& gateway(Side side) const { return gateways[static_cast<std::size_t>(side)]; }
   const LinkSample& link_from(Side side) const { return links[static_cast<std::size_t>(side)]; }
@@ -71,15 +73,16 @@ struct Sample {
 
 class Recorder {
  public:
-  // Samples now, then every `interval` while the network runs. The recorder must live as long as
-  // the network's loop runs.
+  // Takes a sample now, and then every `interval` while the network runs. The recorder must live as
+  // long as the network's loop runs.
   Recorder(Network& network, Duration interval);
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
 
   const std::vector<Sample>& samples() const { return samples_; }
   Duration interval() const { return interval_; }
-  // Takes a last sample now, so that the series ends with the run, and takes no more.
+  // Takes a last sample now, so that the series ends with the run. After that it takes no more
+  // samples.
   void stop();
 
  private:
@@ -91,7 +94,7 @@ class Recorder {
   std::vector<Sample> samples_;
 };
 
-// Returns the state of the network now. Resets the peaks of the queues.
+// Returns the present state of the network. Resets the peaks of the queues.
 Sample take_sample(Network& network);
 
 }  // namespace satrelay::sim

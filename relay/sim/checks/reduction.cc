@@ -54,9 +54,9 @@ bool remove(std::optional<T>& part) {
   return true;
 }
 
-constexpr std::size_t kMostTricks = 32;  // bits in a set of tricks
+constexpr std::size_t kMostTricks = 32;  // number of bits in a set of tricks
 
-// Leaves at least one trick, since other reductions remove the whole adversary.
+// Leaves at least one trick, since another reduction removes the whole adversary.
 bool drop_trick(std::uint32_t& tricks, std::size_t which) {
   const std::uint32_t left = tricks & ~(std::uint32_t{1} << which);
   if (left == tricks || left == 0) return false;
@@ -66,7 +66,7 @@ bool drop_trick(std::uint32_t& tricks, std::size_t which) {
 
 std::size_t one(const Scenario&) { return 1; }
 std::size_t hostile(const Scenario& s) { return s.hostile_peer ? 1 : 0; }
-std::size_t two(const Scenario&) { return 2; }  // sides, or directions of the link
+std::size_t two(const Scenario&) { return 2; }  // two sides, or two directions of the link
 std::size_t flows(const Scenario& s) { return s.flows.size(); }
 std::size_t plans(const Scenario& s) { return 2 * s.flows.size(); }
 std::size_t rules(const Scenario& s) { return s.rules.size(); }
@@ -88,8 +88,8 @@ Plan& plan(Scenario& s, std::size_t place) {
   return place % 2 == 0 ? flow.client_plan : flow.server_plan;
 }
 
-// Lowers the thresholds of the receiver's plan as well, so that the receiver does not wait for
-// bytes that are no longer sent.
+// Halves the bytes that a side sends. Lowers the thresholds of the receiver's plan as well, so that
+// the receiver does not wait for bytes that are no longer sent.
 bool halve_bytes(Scenario& s, std::size_t place) {
   Plan& sender = plan(s, place);
   Plan& receiver = plan(s, place ^ 1U);
@@ -172,7 +172,8 @@ bool local(Scenario& s, Member member) {
   return changed;
 }
 
-// Changes nothing if a rule has end-to-end acknowledgments, since they need a remote handshake.
+// Changes nothing if a rule has end-to-end acknowledgments, since such a rule needs a remote
+// handshake.
 bool local_handshake(Scenario& s, std::size_t) {
   using config::AckMode;
   for (const config::Rule& rule : s.rules) {
@@ -206,7 +207,7 @@ constexpr Entry kEntries[] = {
      [](Scenario& s, std::size_t i) {
        return drop_trick(s.forgings[i / kMostTricks].tricks, i % kMostTricks);
      }},
-    // The link, by direction.
+    // Reductions of the link, one place for each direction.
     {"bursts", two, no_bursts},
     {"loss", two, [](Scenario& s, std::size_t i) { return assign(way(s, i).loss, 0.0); }},
     {"jitter", two,
@@ -217,7 +218,7 @@ constexpr Entry kEntries[] = {
     {"delay-steps", two, [](Scenario& s, std::size_t i) { return clear(way(s, i).delay_steps); }},
     {"rate-steps", two, [](Scenario& s, std::size_t i) { return clear(way(s, i).rate_steps); }},
     {"link", two, usual_link},
-    // The stations, by side.
+    // Reductions of the stations, one place for each side.
     {"cable-faults", two, perfect_cable},
     {"cable", two, plain_cable},
     {"workers", two, one_worker},
@@ -239,7 +240,7 @@ constexpr Entry kEntries[] = {
      [](Scenario& s, std::size_t i) { return assign(s.stations[i].tick, Duration::zero()); }},
     {"stack", hosts, usual_stack},
     {"vlan", [](const Scenario& s) { return s.stations[0].hosts.size(); }, untagged},
-    // The whole scenario.
+    // Reductions of the whole scenario.
     {"ack", one, [](Scenario& s, std::size_t) { return local(s, &config::FlowModes::ack); }},
     {"handshake", one, local_handshake},
     {"close", one, [](Scenario& s, std::size_t) { return local(s, &config::FlowModes::close); }},
@@ -264,7 +265,7 @@ constexpr Entry kEntries[] = {
     {"encryption", one, [](Scenario& s, std::size_t) { return assign(s.encrypts, false); }},
     {"overhead", one,
      [](Scenario& s, std::size_t) { return assign(s.overhead, config::kOverheadEthernet); }},
-    // Plans of flows, and milder faults.
+    // Reductions of the flows' plans, and reductions to milder faults.
     {"slow", plans, [](Scenario& s, std::size_t i) { return read_at_once(plan(s, i)); }},
     {"half", plans, halve_bytes},
     {"ipv6", flows,

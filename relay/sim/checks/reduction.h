@@ -1,5 +1,5 @@
-// Named ways to make a scenario simpler. A simplified random scenario can therefore be written as
-// its seed and a list of reductions: "flow:3+5 restart:0 loss:1".
+// Named ways to make a scenario simpler. With them, a simplified random scenario can be written as
+// its seed and a list of reductions, such as "flow:3+5 restart:0 loss:1".
 #pragma once
 
 #include <cstddef>
@@ -12,16 +12,17 @@
 
 namespace satrelay::sim {
 
-// One step of simplification. `place`: number of the flow, fault, side or other part, counted in
-// the scenario to which the step is applied.
+// One step of simplification. `place` is the number of the flow, fault, side or other part. It is
+// counted in the scenario to which the step is applied.
 struct Reduction {
   std::string_view name;  // from the table in reduction.cc
   std::size_t place = 0;
-  std::size_t count = 1;  // how many flows are removed, from `place` on; 1 for all other kinds
+  // Number of flows to remove, beginning with `place`; 1 for all other kinds.
+  std::size_t count = 1;
   friend bool operator==(const Reduction&, const Reduction&) = default;
 };
 
-// Returns whether the scenario became simpler. If not, it is unchanged.
+// Returns whether the scenario became simpler. Otherwise leaves the scenario unchanged.
 bool apply(const Reduction& reduction, Scenario& scenario);
 
 // A kind of reduction, and the number of places in a scenario to which it may be applied.
@@ -34,7 +35,7 @@ struct ReductionKind {
 std::vector<ReductionKind> kinds_for(const Scenario& scenario);
 
 std::string to_string(const std::vector<Reduction>& steps);
-// Returns nullopt if `text` is not a list as to_string() writes it.
+// Returns nullopt if `text` does not have the form that to_string() writes.
 std::optional<std::vector<Reduction>> parse_reductions(std::string_view text);
 
 }  // namespace satrelay::sim

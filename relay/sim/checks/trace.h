@@ -1,5 +1,5 @@
-// Writes a readable line for every frame, for the replay of one seed. Costs nothing if switched
-// off.
+// Writes a readable line for every frame, to examine the run of one seed. Costs nothing if it is
+// not enabled.
 #pragma once
 
 #include <cstdio>
@@ -10,7 +10,7 @@
 
 namespace satrelay::sim {
 
-// One line about a frame: addresses, ports, flags, sequence numbers, sizes.
+// Returns a line about a frame: addresses, ports, flags, sequence numbers, sizes.
 std::string describe_frame(ConstBytes frame);
 
 class Tracer {

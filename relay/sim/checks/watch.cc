@@ -20,7 +20,7 @@ std::optional<gateway::FlowSnapshot> find_flow(GatewayNode& node, const SocketPa
   return flow == flows.end() ? std::nullopt : std::optional(*flow);
 }
 
-// Describes a gateway's view of a flow, to help explain why the flow makes no progress.
+// Describes a flow as the gateway sees it, to help explain why the flow makes no progress.
 std::string as_seen_by(GatewayNode& node, const SocketPair& pair, Instant now) {
   const auto flow = find_flow(node, pair, now);
   std::string text = "\n      " + node.name() + ": ";
@@ -83,7 +83,7 @@ void Watch::look_at_accounts() {
   }
 }
 
-// Whether the link or a gateway is down, or has just come back. Flows may make no progress then.
+// Whether the link or a gateway is down, or has just come back, so that flows may make no progress.
 bool Watch::is_disturbed() const {
   const Scenario& scenario = network_->scenario();
   const Instant now = network_->loop().now();
@@ -105,7 +105,7 @@ void Watch::look_at_flows() {
     const FlowResult& flow = network_->flow(i);
     const FlowSpec& spec = network_->spec(i);
     const bool over = flow.client.ended || flow.server.ended || !flow.client.started;
-    // The hosts of such a flow may wait for bytes that never arrive, until they time out.
+    // The hosts of an excused flow may wait for bytes that never arrive, until they time out.
     const bool excused =
         flow.client.vanished || flow.server.vanished || spec.client_plan.dead_after ||
         spec.server_plan.dead_after ||
@@ -121,9 +121,9 @@ void Watch::look_at_flows() {
   }
 }
 
-// A gateway that abandons a flow sends a RST only once, and a lossy cable may lose that RST. Once
-// all bytes of a host are acknowledged, the host sends no more segments that could be answered by
-// another RST, so it waits until it times out.
+// When a gateway abandons a flow, it sends a RST only once, and a lossy cable may lose that RST.
+// Once all bytes of a host are acknowledged, the host sends no more segments that the gateway could
+// answer with another RST. The host then waits until it times out.
 bool Watch::may_have_lost_a_reset(std::size_t flow, const Outcome& sender) const {
   const Side side = &sender == &network_->flow(flow).client
                         ? network_->spec(flow).client_side

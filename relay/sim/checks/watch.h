@@ -1,5 +1,5 @@
-// Inspects a run every few seconds of virtual time, without changing it. Each flow that can make
-// progress must make some, and the gateways' accounts must agree.
+// Inspects a run every few seconds of virtual time, without changing the run. Each flow that can
+// make progress must make progress, and the gateways' accounts must agree.
 #pragma once
 
 #include <functional>
@@ -12,21 +12,21 @@
 
 namespace satrelay::sim {
 
-// Returns what is wrong with a network now; empty if nothing is.
+// Returns a text if something is wrong with the network now, otherwise an empty text.
 using Inspection = std::function<std::string(Network&)>;
 
 class Watch : public std::enable_shared_from_this<Watch> {
  public:
-  // How long a flow may deliver nothing while the link is up, the sender has written more than has
-  // arrived, and the receiver has read all that has arrived. It is several times longer than TCP's
-  // timers.
+  // The longest time in which a flow may deliver nothing. It applies while the link is up, the
+  // sender has written more bytes than have arrived, and the receiver has read all bytes that have
+  // arrived. It is several times longer than TCP's timers.
   static constexpr Duration kStandstill = Duration::seconds(300);
 
   Watch(Network& network, std::vector<Inspection> inspections)
       : network_(&network), inspections_(std::move(inspections)) {}
 
-  // Inspects from now on, until stop(). If an inspection fails, the event loop throws
-  // std::runtime_error: the run after the first fault is of no interest.
+  // Inspects the network from now on, until stop(). If an inspection fails, the event loop throws
+  // std::runtime_error, since the rest of the run is of no interest.
   void start();
   void stop() { network_ = nullptr; }
 
@@ -35,7 +35,8 @@ class Watch : public std::enable_shared_from_this<Watch> {
   struct Way {
     std::uint64_t arrived = 0;
     bool ended = false;
-    Instant since;  // when bytes last arrived, or when the receiver last had nothing to wait for
+    // Time at which bytes last arrived, or at which the receiver last had nothing to wait for.
+    Instant since;
   };
   void look();
   void look_at_flows();

@@ -37,7 +37,8 @@ void Application::run(tcp::Endpoint& endpoint, Instant now) {
   if (!endpoint.is_closed() && !is_dead()) write(endpoint, now);
   note_acknowledged(endpoint, now);
   if (!endpoint.is_closed()) {
-    // A program that hangs is ended too, as by an operator, but only after any timer of a gateway.
+    // A hanging program is ended too, as by an operator, but only after all timers of a gateway
+    // have expired.
     const Instant end = last_progress_ + (is_dead() ? plan_.patience * 2 : plan_.patience);
     if (now >= end) {
       outcome_->gave_up = true;
@@ -114,7 +115,7 @@ void Application::read(tcp::Endpoint& endpoint, Instant now) {
 void Application::abort_if_planned(tcp::Endpoint& endpoint, Instant now) {
   if (endpoint.is_closed()) return;
   bool due = plan_.finish == Finish::kAbortWhenReceived && outcome_->received >= plan_.abort_at;
-  // RST drops unacknowledged bytes, so "when sent" means sent and acknowledged.
+  // A RST drops unacknowledged bytes, so kAbortWhenSent waits until all bytes are acknowledged.
   due = due || (plan_.finish == Finish::kAbortWhenSent && endpoint.is_synchronised() &&
                 outcome_->written == plan_.send_bytes && endpoint.sending().unacknowledged() == 0);
   if (!plan_.abort_after.is_infinite()) {
@@ -149,7 +150,7 @@ void Application::write(tcp::Endpoint& endpoint, Instant now) {
     const std::size_t taken = endpoint.write(piece);
     outcome_->written += taken;
     if (taken < piece.size()) {
-      // The host itself is short of memory. Try again soon, as the kernel would wake a blocked
+      // The host itself is short of memory. Try again soon, as a kernel would wake a blocked
       // process.
       want(now + Duration::milliseconds(10));
       break;
@@ -171,8 +172,8 @@ void Application::note_end(const tcp::Endpoint& endpoint, Instant now) {
   const bool closed = endpoint.sending().has_finished() && endpoint.receiving().has_finished();
   if (closed && outcome_->closed_at == Instant()) outcome_->closed_at = now;
   const bool clean = outcome_->saw_end && outcome_->sent_all;
-  // If the endpoint is closed with nothing left to read, the connection is over even if the program
-  // did not see the peer's FIN. Such an end is wrong.
+  // If the endpoint is closed and nothing is left to read, the connection is over, even if the
+  // program has not seen the peer's FIN. Such an end is not clean.
   const bool broken =
       endpoint.is_closed() && (endpoint.lifecycle().reason() != tcp::CloseReason::kNone ||
                                endpoint.received().readable() == 0 || is_dead());

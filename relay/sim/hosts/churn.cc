@@ -11,33 +11,33 @@ namespace {
 
 using gateway::Counter;
 
-constexpr std::size_t kHosts = 8;    // hosts a side
-constexpr std::size_t kSlots = 256;  // connections at one time
+constexpr std::size_t kHosts = 8;    // hosts on each side
+constexpr std::size_t kSlots = 256;  // connections at a time
 constexpr Duration kLook = Duration::milliseconds(10);
 constexpr Duration kQuiet = Duration::seconds(60);
-// How many event loop runs a second two idle gateways may need.
+// How often the event loop may run per second while two gateways are idle.
 constexpr std::uint64_t kQuietRunsASecond = 100;
 constexpr std::size_t kMostDiagnostics = 20;
 
-// Each kind of connection ends differently. In all kinds the server accepts the connection.
+// Each slot's kind decides how the connection ends. The server always accepts the connection.
 FlowSpec flow_of(std::size_t slot) {
   constexpr std::uint16_t kPorts[] = {80, 81, 82, 22};  // each port has its own rule
   FlowSpec flow;
   const std::uint64_t size = 1 + slot * slot % 3'000;
   switch (slot % 8) {
-    case 0:  // the client ends last
+    case 0:  // the client closes last
       flow.client_plan = requester(100);
       flow.server_plan = responder(100, size);
       break;
-    case 1:  // the client ends first
+    case 1:  // the client closes first
       flow.client_plan = sender(size);
       flow.server_plan = receiver();
       break;
-    case 2:  // both end at once
+    case 2:  // both close at once
       flow.client_plan = sender(size);
       flow.server_plan = sender(size);
       break;
-    case 3:  // the server speaks first
+    case 3:  // the server sends first
       flow.client_plan = sender(10);
       flow.client_plan.send_after = 20;
       flow.server_plan = greeter(20);
@@ -46,11 +46,11 @@ FlowSpec flow_of(std::size_t slot) {
       flow.client_plan = sender(size);
       flow.server_plan = half_close_user(size);
       break;
-    case 5:  // the client resets
+    case 5:  // the client sends a RST
       flow.client_plan = resetter_after_receiving(size);
       flow.server_plan = sender(size);
       break;
-    case 6:  // the server resets
+    case 6:  // the server sends a RST
       flow.client_plan = sender(size);
       flow.client_plan.finish = Finish::kWhenPeerFinished;
       flow.server_plan = resetter_after_receiving(size);
@@ -89,8 +89,8 @@ Scenario scenario_of(std::uint64_t seed) {
   scenario.rules = {bridged, remote, confirmed, {}};
   for (std::size_t slot = 0; slot < kSlots; ++slot) {
     const FlowSpec flow = flow_of(slot);
-    // Each slot has two flow records, used in turn, since a host may still use the record of the
-    // slot's last connection.
+    // Each slot uses two flow records in turn, since a host may still use the record of the slot's
+    // previous connection.
     for (int turn = 0; turn < 2; ++turn) {
       FlowSpec& added =
           add_flow(scenario, flow.client_side, flow.client_plan, flow.server_plan, Content::kMixed);
@@ -149,14 +149,15 @@ class Churn {
           std::max(report_.most_arena, engine.status(network_.loop().now()).arena_used);
     }
   }
-  // Checks that tables, arenas, hosts, timers and frames are as at the beginning.
+  // Checks that tables, arenas, hosts, timers and frames are in the same state as at the beginning.
   void finish() {
     report_.virtual_time = network_.loop().now() - Instant();
     if (!network_.run_until_drained(network_.loop().now() + Duration::seconds(200))) {
       report_.broken.emplace_back("something is left");
     }
     note(check_memory(network_));
-    // A flow in TIME-WAIT gives way to its successor, so a table holds each 4-tuple only once.
+    // A new connection replaces a flow of the same 4-tuple in TIME-WAIT, so a table has each
+    // 4-tuple only once.
     if (report_.most_in_a_table > kSlots) {
       report_.broken.emplace_back("more flows in a table than connections");
     }

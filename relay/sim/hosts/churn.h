@@ -1,5 +1,5 @@
-// Many short connections, one after the other, through one pair of gateways. A port is used again
-// as soon as its connection is over, so gateways must keep no state of old connections.
+// Runs many short connections through one pair of gateways. Each port is used again as soon as its
+// connection is over, so the gateways must keep no state of old connections.
 #pragma once
 
 #include <cstddef>
@@ -15,8 +15,8 @@ namespace satrelay::sim {
 struct ChurnReport {
   std::uint64_t flows = 0;  // connections that are over
   Duration virtual_time;
-  std::size_t most_in_a_table = 0;  // flows in one gateway at a time
-  std::size_t most_arena = 0;       // bytes in one gateway's arena at a time
+  std::size_t most_in_a_table = 0;  // largest number of flows in one gateway
+  std::size_t most_arena = 0;       // largest number of bytes in use in one gateway's arena
   std::vector<std::string> broken;  // failed checks
 };
 

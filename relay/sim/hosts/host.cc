@@ -149,7 +149,7 @@ void SimHost::run(Instant now) {
       const bool mine = own_vlan && (ethernet->destination == spec_.addresses.mac ||
                                      ethernet->destination.is_multicast());
       if (mine && neighbours_.handle_frame(*ethernet, frame.subspan(ethernet->size()), now)) {
-        // handle_frame() has answered the message, or has learned from it.
+        // handle_frame() has answered the message, or has learned an address from it.
       } else if (const auto tcp = mine ? parse_tcp_frame(frame) : std::nullopt;
                  tcp && (tcp->ip.destination == spec_.addresses.v4 ||
                          tcp->ip.destination == spec_.addresses.v6)) {
@@ -202,7 +202,8 @@ void SimHost::handle_tcp(const TcpFrame& frame, Instant now) {
   const bool syn = frame.tcp.has(wire::TcpFlags::kSyn) && !frame.tcp.has(wire::TcpFlags::kAck);
   auto found = by_pair_.find(pair);
   if (found != by_pair_.end() && syn) {
-    // RFC 9293 section 3.10.7.4: a new SYN may end TIME-WAIT early; stacks do so in practice.
+    // RFC 9293 section 3.10.7.4 allows a new SYN to end TIME-WAIT early, and stacks do this in
+    // practice.
     Connection& old = *connections_[found->second];
     if (old.endpoint->state() == tcp::State::kTimeWait && old.application->ended()) {
       remove(found->second);
@@ -234,7 +235,7 @@ void SimHost::handle_syn(const SocketPair& pair, const TcpFrame& frame, Instant 
 
 void SimHost::answer_with_reset(const SocketPair& pair, const TcpFrame& frame, Instant now) {
   if (frame.tcp.has(wire::TcpFlags::kRst)) return;
-  // RFC 9293 section 3.10.7.1.
+  // RFC 9293 section 3.10.7.1 defines the sequence and acknowledgment numbers of the RST.
   wire::TcpHeader reset;
   reset.source_port = pair.local_port;
   reset.destination_port = pair.remote_port;

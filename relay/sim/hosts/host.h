@@ -23,13 +23,14 @@
 
 namespace satrelay::sim {
 
-// How a host wraps its TCP segments. Other hosts of the simulation do not accept wrapped segments.
+// How a host fragments or extends its TCP segments. Other hosts of the simulation do not accept
+// such segments.
 struct Wrapping {
   enum class Order : std::uint8_t { kFirstToLast, kLastToFirst };
-  // Longer segments are sent in fragments of this size; 0: no fragments.
+  // Segments longer than this are sent in fragments of this size; 0 means no fragments.
   std::size_t fragment_size = 0;
   Order order = Order::kFirstToLast;
-  // IPv6: type of an extension header that stands before each segment, except before SYNs.
+  // Only for IPv6: type of an extension header to insert before each segment except SYNs.
   std::optional<std::uint8_t> extension_header = std::nullopt;
   bool any() const { return fragment_size > 0 || extension_header; }
 };
@@ -37,7 +38,7 @@ struct Wrapping {
 struct HostSpec {
   std::string name;
   OwnAddresses addresses;
-  tcp::Config tcp;  // initial_sequence and timestamp_offset are drawn per connection
+  tcp::Config tcp;  // initial_sequence and timestamp_offset are drawn for each connection
   bool offer_window_scale = true;
   bool offer_sack = true;
   bool offer_timestamps = true;
@@ -60,7 +61,7 @@ struct SocketPairHash {
 
 class SimHost final : public Actor {
  public:
-  // How a listener treats a new connection.
+  // The plan that a listener assigns to a new connection, and where the outcome is stored.
   struct Reception {
     Plan plan;
     Outcome* outcome = nullptr;
@@ -70,19 +71,19 @@ class SimHost final : public Actor {
 
   SimHost(EventLoop& loop, FramePool& frames, Tracer& tracer, const HostSpec& spec);
   ~SimHost() override;
-  void attach(FrameSink& lan, unsigned port);  // where this host's frames go
+  void attach(FrameSink& lan, unsigned port);  // `lan` receives the frames that this host sends
   ActorId id() const { return id_; }
 
   void listen(Listener listener) { listener_ = std::move(listener); }
-  // Opens a connection; the outcome must outlive the host.
+  // Opens a connection. The outcome must outlive the host.
   void connect(const SocketPair& pair, const Plan& plan, Outcome& outcome);
-  // Takes over a frame from the LAN.
+  // Takes ownership of a frame that arrives from the LAN.
   void receive(FrameHandle frame);
   // Sends a frame unchanged.
   void send_raw(ConstBytes frame);
   // Limits the receive buffer of all connections, present and future.
   void limit_receiving(std::uint64_t receive_limit);
-  // From now on the host neither sends nor receives.
+  // Makes the host stop sending and receiving for good.
   void vanish();
   // Calls `call` with every frame that is neither TCP to this host, nor ARP, nor Neighbour
   // Discovery.

@@ -18,8 +18,8 @@ constexpr std::uint64_t mix(std::uint64_t z) {
 constexpr std::uint64_t kStretch = 100'000;
 
 // A table of random bytes that all patterns share. A pattern combines each stretch of kTableSize
-// bytes with a key of its own. The result is as good as new random bytes, and several times faster
-// to make.
+// bytes with a different key. The result is as good as newly drawn random bytes, and takes a
+// fraction of the time.
 constexpr std::size_t kTableSize = 1 << 16;
 struct Table {
   Table() {
@@ -44,7 +44,7 @@ constexpr std::string_view kAnswer =
     "\n";
 static_assert(kAnswer.size() == 256);
 
-// out = random ^ key, the key's bytes repeated.
+// out = random ^ key. The key's bytes are repeated.
 void combine(const std::byte* random, std::uint64_t key, MutableBytes out) {
   std::size_t i = 0;
   for (; i + 8 <= out.size(); i += 8) {
@@ -74,8 +74,8 @@ void Pattern::fill_random(std::uint64_t offset, MutableBytes out) const {
 }
 
 std::uint64_t Pattern::text_word(std::uint64_t index) const {
-  // A word has seven base-16 digits of its index, and a letter that depends on the seed. Words have
-  // little entropy, but differ from place to place.
+  // A word is seven base-16 digits of its index and a letter that depends on the seed. Words have
+  // little entropy, but no two neighboring words are equal.
   std::uint64_t value = index ^ (seed_ & 0xffffU);
   std::uint64_t digits = 0;
   for (int i = 0; i < 7; ++i, value >>= 4) digits = (digits << 8) | ('a' + (value & 15U));

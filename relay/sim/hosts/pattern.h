@@ -1,5 +1,5 @@
-// The content of one direction of a flow, as a function of the position. So a receiver can detect a
-// lost, repeated, moved or foreign byte without a copy of the content.
+// The content of one direction of a flow, as a function of the position. With it, a receiver can
+// detect a lost, repeated, moved or foreign byte without a copy of the content.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,8 @@ namespace satrelay::sim {
 enum class Content : std::uint8_t {
   kRandom,   // incompressible
   kText,     // compresses well
-  kMixed,    // alternating stretches of 100,000 bytes: random, text
-  kAnswers,  // answers of one web service, 256 bytes each: only some digits differ
+  kMixed,    // stretches of 100,000 random bytes and of 100,000 bytes of text in turn
+  kAnswers,  // responses of one web service, 256 bytes each, that differ only in some digits
 };
 
 class Pattern {

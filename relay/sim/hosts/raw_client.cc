@@ -11,7 +11,7 @@ namespace {
 
 using wire::TcpFlags;
 
-constexpr std::uint16_t kSegment = 1'000;  // bytes of payload, at most
+constexpr std::uint16_t kSegment = 1'000;  // most bytes of payload in a segment
 constexpr std::size_t kMostFrame = 14 + 40 + wire::kMaxTcpHeaderSize + kSegment;
 constexpr std::uint32_t kDisorderBits = 14;
 
@@ -102,8 +102,8 @@ void RawClient::step() {
   const std::uint64_t window = std::max<std::uint64_t>(window_, 1);
   switch (manner_) {
     case Manner::kDisorder: {
-      // Never send the byte that the server expects next, so that the server must store all bytes
-      // out of order.
+      // Never send the byte that the server expects next. The server must then store all bytes out
+      // of order.
       const std::uint64_t spread = std::max<std::uint64_t>(window >> kDisorderBits, 2);
       const std::uint64_t at = reversed(step_ % (1U << kDisorderBits), kDisorderBits) * spread;
       return send(TcpFlags::kAck, 2 + acknowledged_ + at % window, 1);

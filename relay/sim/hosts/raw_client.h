@@ -1,5 +1,6 @@
 // A TCP client without a TCP stack. It opens a connection, then sends invented segments in an
-// invented order. It learns only from the frames that the server sends back.
+// invented order. It learns the state of the connection only from the frames that the server sends
+// back.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +18,8 @@ namespace satrelay::sim {
 class RawClient {
  public:
   enum class Manner : std::uint8_t {
-    kDisorder,   // single bytes at bit-reversed positions: each is a separate range
-    kOverlaps,   // segments of any position and length, with contradicting bytes
+    kDisorder,   // single bytes at bit-reversed positions, so that each byte is a separate range
+    kOverlaps,   // segments of any position and length, with overlaps that contradict each other
     kSelective,  // SACK blocks for bytes that were never sent
   };
   using Send = std::function<void(ConstBytes)>;
@@ -28,9 +29,10 @@ class RawClient {
   void open();
   // Handles a frame from the LAN. Returns true if the frame belongs to this connection.
   bool handle_frame(ConstBytes bytes);
-  // Sends the next segment, depending on the manner. Does nothing before the connection is open.
+  // Sends the next segment, which depends on the manner. Does nothing before the connection is
+  // open.
   void step();
-  // Sends RST with the right sequence number.
+  // Sends a RST with the right sequence number.
   void leave();
   bool is_open() const { return established_; }
 
@@ -47,7 +49,7 @@ class RawClient {
   std::uint64_t window_ = 0;
   std::uint8_t scale_ = 0;
   bool established_ = false;
-  std::uint64_t acknowledged_ = 0;  // bytes that the server acknowledged
+  std::uint64_t acknowledged_ = 0;  // number of bytes that the server has acknowledged
   std::uint32_t step_ = 0;
 };
 

@@ -11,7 +11,7 @@ BigMemory::BigMemory(std::size_t size, Pages pages) : size_(size) {
   void* memory = mmap(nullptr, size == 0 ? 1 : size, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) throw std::bad_alloc();
-  // This is only advice to the kernel: if it fails, the run is slower.
+  // The call only advises the kernel: if it fails, the run is slower.
   if (pages == Pages::kLarge) madvise(memory, size, MADV_HUGEPAGE);
   data_ = static_cast<std::byte*>(memory);
 }

@@ -1,7 +1,7 @@
-// Memory for arenas and frames. The constructor reserves address space, and the kernel provides a
-// page when the page is first touched. Memory that will be used much gets large pages, since a run
-// of gigabytes would otherwise spend its time on page faults. Other memory gets small pages, since
-// the kernel zeroes each large page as a whole.
+// Memory for arenas and frames. The constructor only reserves address space, and the kernel
+// provides a page when the page is first touched. Memory of which much will be used gets large
+// pages, since a run with gigabytes would otherwise spend its time on page faults. Other memory
+// gets small pages, since the kernel would have to zero a whole large page for each small use.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ class BigMemory {
   static constexpr Pages pages_for(std::size_t likely_use) {
     return likely_use >= (std::size_t{256} << 20) ? Pages::kLarge : Pages::kSmall;
   }
-  // Memory is zeroed. Throws std::bad_alloc if there is not enough address space.
+  // The memory is zeroed. Throws std::bad_alloc if there is not enough address space.
   BigMemory(std::size_t size, Pages pages);
   ~BigMemory();
   BigMemory(BigMemory&& other) noexcept;

@@ -7,7 +7,7 @@
 namespace satrelay::sim {
 namespace {
 
-// Limit of actor runs at one instant. No correct program needs this many.
+// The largest number of times that actors may run at one instant. No correct program needs as many.
 constexpr std::uint64_t kMostRunsAtOneInstant = 2'000'000;
 
 }  // namespace

@@ -17,7 +17,8 @@ class Actor {
   virtual ~Actor() = default;
   // Does everything that is due at `now`.
   virtual void run(Instant now) = 0;
-  // When run() must be called next if nothing else happens. The loop asks after each run().
+  // Returns when run() must be called next if nothing else happens. The loop asks this after each
+  // run().
   virtual Instant next_timeout() const = 0;
 };
 
@@ -29,13 +30,13 @@ class EventLoop {
   Instant now() const { return now_; }
   // Makes the actor run at now(). Actors that are due at one instant run in the order of their ids.
   void wake(ActorId id) { deadlines_[id] = now_; }
-  // Calls `action` at `when`, or at now() if that is later. If actors are due at `when`, one of
+  // Calls `action` at `when`, or at now() if `when` has passed. If actors are due at `when`, one of
   // them may run before the action.
   void at(Instant when, std::function<void()> action);
 
-  // Runs until `done` returns true or until `limit`, and returns whether `done` returned true.
-  // `done` is called before each run. Throws std::runtime_error if an actor keeps asking to run
-  // while time stands still.
+  // Runs until `done` returns true or `limit` is reached, and returns whether `done` returned true.
+  // Calls `done` before each run of an actor. Throws std::runtime_error if actors keep asking to
+  // run while time does not advance.
   bool run_until(Instant limit, const std::function<bool()>& done);
   void run_until(Instant limit);
 
@@ -52,7 +53,7 @@ class EventLoop {
   std::vector<Actor*> actors_;
   std::vector<std::string> names_;
   std::vector<Instant> deadlines_;
-  std::vector<Action> actions_;  // a heap, earliest in front
+  std::vector<Action> actions_;  // a heap with the earliest action in front
   std::uint64_t action_order_ = 0;
   std::uint64_t runs_ = 0;
 };

@@ -1,5 +1,5 @@
-// Cuts frames into fragments, as a host or a router with a smaller MTU does (RFC 791 section 3.2,
-// RFC 8200 section 4.5).
+// Splits frames into fragments, as a host does, or a router to a path with a smaller MTU (RFC 791
+// section 3.2, RFC 8200 section 4.5).
 #pragma once
 
 #include <cstddef>
@@ -11,17 +11,20 @@
 namespace satrelay::sim {
 
 struct Cut {
-  std::size_t size = 576;  // bytes of the datagram in each fragment but the last; a multiple of 8
+  // Bytes of the datagram in each fragment except the last. Must be a multiple of 8.
+  std::size_t size = 576;
   std::uint32_t identification = 0;
-  // IPv6: how many bytes of extension headers stand before the Fragment header.
+  // Only for IPv6: number of bytes of extension headers that precede the Fragment header.
   std::size_t unfragmentable = 0;
 };
 
-// Returns the fragments of an IP frame, in order. Each fragment repeats the frame's IPv4 options.
+// Returns the fragments of an IP frame, in order. Each fragment repeats the IPv4 options of the
+// frame.
 std::vector<std::vector<std::byte>> fragments_of(ConstBytes frame, const Cut& cut);
 
-// Returns the IPv6 frame with an empty extension header of type `number` before all others. The
-// type is hop-by-hop, routing, destination options, or Fragment (for an atomic fragment).
+// Inserts an empty extension header of type `number` into an IPv6 frame, before all its extension
+// headers, and returns the frame. The type is hop-by-hop, routing, destination options, or Fragment
+// (for an atomic fragment).
 std::vector<std::byte> with_extension_header(ConstBytes frame, std::uint8_t number);
 
 }  // namespace satrelay::sim

@@ -19,7 +19,7 @@ void FramePool::grow() {
   const std::size_t first = slots_.size();
   slots_.resize(first + kFrames);
   free_.reserve(slots_.size());
-  // In descending order, so that the pool uses its memory from the front.
+  // Add the slots in descending order: the stack then gives out the front of the memory first.
   for (std::size_t i = kFrames; i > 0; --i) free_.push_back(first + i - 1);
 }
 

@@ -1,5 +1,5 @@
-// Stores the frames in flight, with reference counts, so that a duplicated frame needs no copy.
-// Links and actors pass handles to each other. The holder of a handle must pass the handle on or
+// Stores the frames in flight. It counts references, so that a duplicated frame needs no copy.
+// Links and actors pass handles to each other. The owner of a handle must either pass it on or
 // release it.
 #pragma once
 
@@ -17,7 +17,7 @@ using link::FrameHandle;
 
 class FramePool {
  public:
-  // `frame_size`: bytes of the largest frame, its Ethernet header included.
+  // `frame_size` is the size of the largest frame in bytes, including its Ethernet header.
   explicit FramePool(std::size_t frame_size);
 
   FrameHandle acquire() {
@@ -60,7 +60,7 @@ class FramePool {
   std::vector<FrameHandle> free_;
 };
 
-// Takes ownership of one reference to each frame that it receives.
+// An object that takes ownership of one reference to each frame that it receives.
 class FrameSink {
  public:
   virtual ~FrameSink() = default;

@@ -13,7 +13,7 @@ void release_dropped(link::LinkDirection& direction, FramePool& frames) {
 }
 
 void drain(link::LinkDirection& direction, FramePool& frames) {
-  // A time by which every frame in flight has been delivered.
+  // A time at which no frame is in flight any more.
   const Instant end = Instant::from_nanoseconds(std::int64_t{1} << 62);
   while (const auto delivery = direction.poll(end)) frames.release(delivery->frame);
   release_dropped(direction, frames);

@@ -1,5 +1,5 @@
-// One station's LAN: a switch with a cable to each host, and the gateway's LAN port. Each cable has
-// its own rate, delay and faults in either direction.
+// The LAN of one station: a switch with a cable to each host, and with the gateway's LAN port. Each
+// direction of each cable has its own rate, delay and faults.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ namespace satrelay::sim {
 
 class SimLan final : public Actor, public FrameSink {
  public:
-  // `cable`: the properties of each host's cable, in both directions.
+  // `cable` has the properties of each host's cable, which are the same in both directions.
   SimLan(EventLoop& loop, FramePool& frames, Tracer& tracer, std::string name,
          const config::LinkDirection& cable, std::uint64_t seed);
   ~SimLan() override;
@@ -29,9 +29,9 @@ class SimLan final : public Actor, public FrameSink {
   // Receives a frame from host `port`, or from the gateway if `port` is kGateway.
   static constexpr unsigned kGateway = 0xffff;
   void receive(unsigned port, FrameHandle frame) override;
-  // Cuts or reconnects all cables, as while a switch boots.
+  // Disconnects or reconnects all cables, as when a switch reboots.
   void set_outage(bool outage);
-  // How many frames the cables lost, or dropped because a queue was full.
+  // Number of frames that the cables lost, or dropped because a queue was full.
   std::uint64_t lost() const { return lost_; }
 
   void run(Instant now) override;

@@ -29,8 +29,8 @@ void LinkMeter::append(std::deque<Start>& hull, const Start& start) {
     const double second = static_cast<double>(start.before - a.before) * (b.at - a.at).to_seconds();
     return first < second;
   };
-  // Keep only the first of several starts at one instant: its window is the worst, since the fewest
-  // octets were sent before it.
+  // If several windows start at the same instant, keep only the first: the fewest octets were sent
+  // before it, so it contains the most.
   if (!hull.empty() && hull.back().at == start.at) return;
   while (hull.size() >= 2 && !turns_up(hull[hull.size() - 2], hull.back())) hull.pop_back();
   hull.push_back(start);
@@ -44,7 +44,7 @@ void LinkMeter::look(const Start& start, const Limit& limit, Instant end) {
   for (std::size_t i = 0; i < worst_.of.size(); ++i) worst_.of[i] = sent_of_[i] - start.of[i];
 }
 
-// Moves each start to its group when kShortestWindow has passed since the start.
+// Once kShortestWindow has passed since a start, moves the start to its group.
 void LinkMeter::age(Instant now) {
   while (!recent_.empty() && now - recent_.front().start.at >= kShortestWindow) {
     const Recent& oldest = recent_.front();
@@ -84,8 +84,8 @@ void LinkMeter::add(std::uint64_t octets, const Sort& sort, const Limit& limit, 
   sent_of_[static_cast<std::size_t>(sort.kind) + (sort.is_own ? kKinds : 0)] += octets;
   for (Group& group : groups_) {
     const double rate = kTolerance * octets_a_second(group.limit.rate);
-    // The highest rate of a group never falls. So a start before the start of the current worst
-    // window can never begin the worst window again.
+    // The rate of a group never falls. So a start that is earlier than the start of the present
+    // worst window can never again be the start of the worst window.
     const auto is_worse = [&](const Start& a, const Start& b) {
       return static_cast<double>(b.before - a.before) < rate * (b.at - a.at).to_seconds();
     };

@@ -1,18 +1,18 @@
-// Checks that a gateway never sends more on its link than the link carries. In any window of at
-// least 20 ms, the octets sent, counted with the link's overhead as the modem counts them, are at
-// most
+// Checks that a gateway never sends more than its link can carry. In any window of at least 20 ms,
+// the gateway may send at most this number of octets, counted with the link's overhead as the modem
+// counts them:
 //
 // 1.02 * window * rate + 4 ms * rate + allowance
 //
-// where `rate` and `allowance` (Limit::beside) are the highest values in force in the window.
+// where `rate` and `allowance` (Limit::beside) are the highest values that applied in the window.
 //
-// The check is exact. It looks at windows that begin with a frame and end 20 ms later or with a
-// later frame; no other window can be worse. For a constant rate r the worst window begins with the
-// frame before which "octets sent - 1.02 * r * time" was lowest. When a higher rate comes into
-// force, that frame may change. So frames form groups by the highest limit that was in force since
-// the frame, and each group keeps the lower convex hull of its frames over time and octets, on
-// which the lowest value can be found for any rate. A frame costs a constant number of steps on
-// average.
+// The check is exact. It examines the windows that begin with a frame and end either 20 ms later or
+// with a later frame; no other window can be worse. For a constant rate r, the worst window begins
+// with the frame at which "octets sent before the frame - 1.02 * r * time" is lowest. This may
+// become a different frame when a higher rate applies. So the meter divides the frames into groups
+// by the highest limit that has applied since the frame. Each group keeps the lower convex hull of
+// its frames over time and octets, in which the lowest value for any rate can be found. A frame
+// costs a constant number of steps on average.
 #pragma once
 
 #include <array>
@@ -33,23 +33,24 @@ class LinkMeter {
 
   struct Limit {
     BitRate rate;
-    ByteCount beside;  // octets allowed beyond the rate: whole packets, and trains of packets
+    // Octets that are allowed in addition to the rate: whole packets, and trains of packets.
+    ByteCount beside;
     friend bool operator==(const Limit&, const Limit&) = default;
   };
-  // The kind of a frame, and whether the gateway made it.
+  // The kind of a frame, and whether the gateway itself made it.
   struct Sort {
     gateway::FrameKind kind = gateway::FrameKind::kMalformed;
     bool is_own = false;
   };
 
-  // Counts a frame of `octets` octets that the gateway sends, with the link's overhead. `limit` is
-  // in force from now on. `now` never goes backwards.
+  // Adds a frame of `octets` octets, including the link's overhead, that the gateway sends. `limit`
+  // applies from now on. `now` never decreases.
   void add(std::uint64_t octets, const Sort& sort, const Limit& limit, Instant now);
-  // Describes the window that exceeds its limit most: its end, the octets sent and allowed, and the
-  // kinds of frames. Windows that have not ended yet count as well. Returns "" if no window exceeds
-  // its limit.
+  // Describes the window that exceeds its limit most: its end, the numbers of octets sent and
+  // allowed, and the kinds of frames. Windows that are still open count as well. Returns "" if no
+  // window exceeds its limit.
   std::string worst();
-  // Returns by how many octets the worst window exceeds its limit, or zero if none does.
+  // Returns the number of octets by which the worst window exceeds its limit, or zero if none does.
   double excess();
 
  private:
@@ -63,7 +64,7 @@ class LinkMeter {
   };
   struct Recent {
     Start start;
-    Limit limit;  // the highest limit in force since `start`
+    Limit limit;  // the highest limit that has applied since `start`
   };
   struct Group {
     Limit limit;
@@ -83,8 +84,8 @@ class LinkMeter {
   void raise(const Limit& limit);
   void look(const Start& start, const Limit& limit, Instant end);
 
-  std::deque<Recent> recent_;  // starts that are younger than kShortestWindow
-  std::vector<Group> groups_;  // highest limit first
+  std::deque<Recent> recent_;  // starts that are not yet kShortestWindow old
+  std::vector<Group> groups_;  // the group with the highest limit is first
   Limit limit_;
   std::uint64_t sent_ = 0;
   Octets sent_of_{};

@@ -1,6 +1,6 @@
-// The processor that a gateway shares with other programs, and the rings in front of the gateway.
-// Without a Machine, work takes no time, and the gateway does it at once unless a worker is
-// starved.
+// The processor that a gateway shares with other programs, and the receive rings of the gateway.
+// Without a Machine, work takes no time, and the gateway does it at once unless a worker is kept
+// from running.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,8 @@
 
 namespace satrelay::sim {
 
-// From `when` on, for `length`, the gateway runs only during the last `runs` of each `period`.
+// From `when` on, for `length`, the gateway runs only in the last part of each `period`. That part
+// is `runs` long.
 struct Starvation {
   Instant when;
   Duration length;
@@ -24,23 +25,23 @@ struct Starvation {
   Instant end() const { return when + length; }
 };
 
-// How much the node reports to the engine about frames that wait at a port, and about frames that a
-// port has dropped.
+// Which information the node gives to the engine about frames that wait at a port, and about frames
+// that the port has dropped.
 enum class Insight : std::uint8_t {
   kAll,
   kMissed,   // only the number of frames that a full ring dropped
-  kNothing,  // nothing, as a gateway that sends no RECEPTION frames
-  kFeigned,  // false reports: always more waiting and more missed frames than possible
+  kNothing,  // nothing, as in a gateway that sends no RECEPTION frames
+  kFeigned,  // False numbers: always more waiting and more missed frames than are possible.
 };
 
-// How the node calls the engine: with bursts of frames, or with single ones.
+// Whether the node passes frames to the engine in bursts or one by one.
 enum class Verbs : std::uint8_t { kBursts, kSingle };
 
 struct MachineSpec {
-  std::vector<Starvation> starvations;  // ascending and disjoint
+  std::vector<Starvation> starvations;  // in ascending order and disjoint
   Insight insight = Insight::kAll;
-  std::size_t ring = 2048;  // frames that each port's ring holds
-  Duration frame_time;      // processor time for each frame, received or sent
+  std::size_t ring = 2048;  // number of frames that each port's ring can hold
+  Duration frame_time;      // processor time to receive or send a frame
   Verbs verbs = Verbs::kBursts;
   bool is_idle() const {
     return starvations.empty() && frame_time == Duration::zero() && insight != Insight::kFeigned;
@@ -57,12 +58,12 @@ class Machine {
     busy_since_ = now;
     busy_until_ = now + spec_.frame_time * static_cast<std::int64_t>(frames);
   }
-  // When the gateway runs next; `now` if it can run.
+  // The time at which the gateway runs next. `now` if it can run now.
   Instant free_at(Instant now) const;
   bool is_free(Instant now) const { return free_at(now) <= now; }
-  // Since when the gateway has not run; `now` if it can run.
+  // The time since which the gateway has not run. `now` if it can run now.
   Instant away_since(Instant now) const;
-  // When the processor is next taken away; never() if it is not.
+  // The time at which the processor is next given to other programs, or never().
   Instant next_absence(Instant now) const;
 
  private:
@@ -70,7 +71,7 @@ class Machine {
     Instant begin = Instant::never();
     Instant end = Instant::never();
   };
-  // Returns the absence at `now`, or the next absence if there is none now.
+  // Returns the absence that includes `now`, or the next absence if there is none now.
   Absence absence(Instant now) const;
 
   MachineSpec spec_;
@@ -81,12 +82,12 @@ class Machine {
 // Frames that wait at a port for the gateway.
 class Ring {
  public:
-  // Returns false and counts the frame as missed if the ring holds `room` frames already. The
-  // caller then keeps the frame.
+  // Returns false, and counts the frame as missed, if the ring already holds `room` frames. The
+  // caller then still owns the frame.
   bool push(FrameHandle frame, std::size_t room, Instant empty_at);
   FrameHandle pop();
   bool empty() const { return frames_.empty(); }
-  // When the ring was last known to be empty.
+  // The time at which the ring was last known to be empty.
   Instant empty_at() const { return empty_at_; }
   void set_empty_at(Instant now) { empty_at_ = now; }
   std::uint64_t missed() const { return missed_; }

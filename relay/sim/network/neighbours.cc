@@ -9,7 +9,7 @@
 namespace satrelay::sim {
 namespace {
 
-// Most frames that wait for one address; a further frame displaces the oldest.
+// The largest number of frames that wait for one address. A further frame replaces the oldest.
 constexpr std::size_t kMostWaiting = 64;
 constexpr int kMostRequests = 60;
 

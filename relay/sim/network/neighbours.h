@@ -1,5 +1,5 @@
-// Finds the MAC address for an IP address. The scenario gives the MAC address beforehand, or the
-// host asks with ARP or Neighbour Discovery while packets to that IP address wait.
+// Finds the MAC address for an IP address. Either the scenario provides the MAC address beforehand,
+// or the host asks with ARP or Neighbour Discovery while packets to the IP address wait.
 #pragma once
 
 #include <cstddef>
@@ -27,11 +27,11 @@ class Neighbours {
   Neighbours(FramePool& frames, const OwnAddresses& own) : frames_(&frames), own_(own) {}
 
   void learn(const IpAddress& address, const MacAddress& mac);
-  // Takes over the frame, writes the destination MAC into it and queues it for poll(). A frame to
-  // an unknown MAC waits until the MAC is known.
+  // Takes ownership of the frame, writes the destination MAC into it and queues it for poll(). If
+  // the MAC is not known, the frame waits for it.
   void send(FrameHandle frame, const IpAddress& destination, Instant now);
-  // Answers requests and learns from messages. Returns true if the frame was ARP, Neighbour
-  // Discovery or malformed ICMPv6.
+  // Answers requests, and learns addresses from messages. Returns true if the frame was ARP,
+  // Neighbour Discovery or malformed ICMPv6.
   bool handle_frame(const wire::EthernetHeader& ethernet, ConstBytes payload, Instant now);
   void handle_timeout(Instant now);
   std::optional<FrameHandle> poll();

@@ -119,7 +119,8 @@ void Network::schedule_faults() {
     });
     loop_.at(restart.when + restart.down, [this, restart, epoch] {
       if (stopped_) return;
-      gateway(restart.side).kill();  // another restart may have started the gateway
+      // The gateway may be running, if another restart has started it.
+      gateway(restart.side).kill();
       if (restart.memory) gateway(restart.side).set_memory(*restart.memory);
       gateway(restart.side).start(epoch);
     });
@@ -144,7 +145,7 @@ void Network::build_station(Side side) {
   }
   const unsigned end = index == 0 ? SatelliteLink::kA : SatelliteLink::kB;
   if (!scenario_.gateways_present) {
-    // Connect the switch to the satellite.
+    // Without gateways, connect the switch directly to the satellite.
     lans_[index]->connect_gateway(*satellite_, end);
     satellite_->connect(end, *lans_[index], SimLan::kGateway);
     return;
@@ -238,7 +239,7 @@ FlowResult* Network::flow_of(ConstBytes frame) {
   if (!tcp) return nullptr;
   const std::uint16_t source = tcp->header.source_port;
   const std::uint16_t destination = tcp->header.destination_port;
-  // Look for the flow as if the client had sent the frame, then as if the server had.
+  // The frame may be from the client or from the server, so look for the flow in both directions.
   auto flow = by_server_pair_.find({ip->destination, ip->source, destination, source});
   if (flow == by_server_pair_.end()) {
     flow = by_server_pair_.find({ip->source, ip->destination, source, destination});
@@ -287,7 +288,7 @@ bool Network::drained() {
     if (!is_running(side)) continue;
     if (gateway(side).flow_count() != 0) return false;
     if (gateway(side).arena_used(loop_.now()) != 0) return false;
-    // A stream without bytes remains until the peer knows how it ended.
+    // A stream that has no bytes left exists until the peer knows how the stream ended.
     for (const auto& peer : gateway(side).peers()) {
       if (peer.streams != 0) return false;
     }
@@ -310,8 +311,8 @@ std::size_t Network::frames_left_over() {
     if (node != nullptr) node->kill();
   }
   run_for(kLongerThanAnyPath);
-  // Release the frames that wait for an unknown MAC: hosts repeat their requests for longer than
-  // kLongerThanAnyPath.
+  // Release the frames that still wait for an unknown MAC: hosts repeat their requests for longer
+  // than kLongerThanAnyPath.
   for (const auto& hosts : hosts_) {
     for (const auto& host : hosts) host->neighbours().clear();
   }

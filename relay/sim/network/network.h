@@ -1,5 +1,5 @@
-// The whole network, built from a scenario and run in virtual time: hosts - LAN - gateway A -
-// satellite - gateway B - LAN - hosts.
+// The whole network, built from a scenario and run in virtual time: hosts, LAN and gateway A, the
+// satellite, then gateway B, LAN and hosts.
 #pragma once
 
 #include <cstdint>
@@ -26,10 +26,11 @@ struct FlowResult {
   SocketPair pair;  // addresses and ports as the client sees them
   Outcome client;
   Outcome server;
-  // SYNs that reached the server after it had accepted the connection.
+  // Number of SYNs that reached the server after it had accepted the connection.
   std::uint32_t repeated_opens = 0;
-  std::uint64_t crossed_raw = 0;  // the flow's frames that entered the link outside STP
-  std::uint64_t lost_raw = 0;     // frames counted in crossed_raw that the link lost on entry
+  // Number of the flow's frames that entered the link as they are, outside STP.
+  std::uint64_t crossed_raw = 0;
+  std::uint64_t lost_raw = 0;  // number of frames in `crossed_raw` that the link lost on entry
 
   bool over() const {
     return (client.ended || client.vanished) &&
@@ -59,31 +60,30 @@ class Network {
   const FlowSpec& spec(std::size_t index) const { return specs_[index]; }
   std::size_t flow_count() const { return flows_.size(); }
 
-  // Adds a flow to the scenario's flows and returns its index, for tests that add flows during the
-  // run.
+  // Adds a flow to the flows of the scenario, and returns its index. For tests that add flows
+  // during the run.
   std::size_t open(const FlowSpec& flow);
-  // Starts a flow that is over or was never started, and discards the flow's earlier results.
+  // Starts a flow that is over or was never started. Discards earlier results of the flow.
   void reopen(std::size_t index);
-  // Runs until both gateways consider each other alive, and returns false if they do not by
-  // `limit`.
+  // Runs until both gateways consider each other alive. Returns false if this takes until `limit`.
   bool run_until_peers_alive(Instant limit);
-  // Runs until every flow is over, and returns false if some flows are not over by `limit`.
+  // Runs until every flow is over. Returns false if some flows are not over at `limit`.
   bool run_until_flows_over(Instant limit);
-  // Runs until hosts and gateways have forgotten all flows, and returns false if they have not by
-  // `limit`.
+  // Runs until the hosts and the gateways have no state of any flow. Returns false if they still
+  // have some at `limit`.
   bool run_until_drained(Instant limit);
-  // Stops the gateways, lets the frames in flight arrive, and returns how many frames are still
-  // held.
+  // Stops the gateways, and lets the frames in flight arrive. Returns the number of frames that are
+  // still in use.
   std::size_t frames_left_over();
   void run_for(Duration duration) { loop_.run_until(loop_.now() + duration); }
 
-  // The sum of a counter over both gateways, earlier runs included.
+  // The sum of a counter over both gateways. Includes runs before a restart.
   std::uint64_t counted(gateway::Counter counter);
-  // How many TCP frames the gateways bridged, earlier runs included.
+  // Number of TCP frames that the gateways bridged. Includes runs before a restart.
   std::uint64_t bridged_tcp();
 
-  // How many SYNs reached an honest host although the host that they name never sent them. No
-  // attacker may be able to make a gateway send such a SYN.
+  // Number of SYNs that reached an honest host although the host in their source address never sent
+  // them. No attacker may be able to make a gateway send such a SYN.
   std::uint64_t impostors() const { return impostors_; }
 
   // The configuration of the gateway of a side.
@@ -96,7 +96,7 @@ class Network {
   void vanish(const Vanishing& vanishing);
   void let_in_hostile_peer();
   std::vector<KnownFlow> known_flows() const;
-  // Returns for each host of a side its IPv4 address, then its IPv6 address.
+  // Returns the IPv4 address and then the IPv6 address of each host on a side.
   std::vector<KnownConnection> hosts_of(Side side) const;
   KnownHosts known_hosts() const;
   void let_in_forger(const Forging& spec);
@@ -112,16 +112,16 @@ class Network {
   Tracer* tracer_;
   EventLoop loop_;
   FramePool frames_;
-  // A deque, since hosts point to elements; must outlive the hosts below.
+  // A deque, since hosts have pointers to its elements; must outlive the hosts below.
   std::deque<FlowResult> flows_;
-  // Outcomes of connections with hostile hosts; must outlive the hosts as well.
+  // Outcomes of connections with hostile hosts. Must outlive the hosts below.
   std::deque<Outcome> strangers_;
   std::vector<FlowSpec> specs_;
   std::unordered_map<SocketPair, std::size_t, SocketPairHash> by_server_pair_;
   std::unique_ptr<SatelliteLink> satellite_;
   std::unique_ptr<SimLan> lans_[2];
   std::unique_ptr<GatewayNode> gateways_[2];
-  bool stopped_ = false;  // whether restarts of gateways are ignored
+  bool stopped_ = false;  // true if the gateways must not be restarted any more
   std::vector<std::unique_ptr<SimHost>> hosts_[2];
   std::unique_ptr<HostileTerminal> hostile_;
   std::unique_ptr<WanJunction> junction_;
@@ -129,7 +129,7 @@ class Network {
   std::vector<std::unique_ptr<Forger>> forgers_;
   std::uint64_t impostors_ = 0;
   std::uint16_t next_port_ = 20'000;
-  std::size_t first_open_ = 0;  // index of a flow; all flows before it are over
+  std::size_t first_open_ = 0;  // index of a flow; all flows with lower indexes are over
 };
 
 }  // namespace satrelay::sim

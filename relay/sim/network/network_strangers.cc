@@ -1,5 +1,4 @@
-// Hosts and terminals that are not honest: how they join the network, and how honest hosts treat
-// them.
+// Hostile hosts and terminals: how they join the network, and how honest hosts treat them.
 #include <algorithm>
 
 #include "pep/base/random.h"
@@ -13,9 +12,9 @@ namespace {
 
 constexpr std::byte kHostileKey{2};
 constexpr std::size_t kMostBaits = 6;
-constexpr std::size_t kMostKnown = 100;      // most flows that a forger knows
-constexpr std::size_t kFirstAttacker = 190;  // host number of the first forging host on its LAN
-// How long honest hosts wait for progress, since hostile hosts may abandon connections.
+constexpr std::size_t kMostKnown = 100;      // the largest number of flows that a forger knows
+constexpr std::size_t kFirstAttacker = 190;  // host number of the first forging host on a LAN
+// How long an honest host waits for progress. Hostile hosts may abandon connections.
 constexpr Duration kPatience = Duration::seconds(300);
 
 // The plan of an honest host for a connection with a hostile host.
@@ -34,8 +33,8 @@ bool is_hostile(const IpAddress& address) {
          IpPrefix::parse(kHostilePrefixV6)->contains(address);
 }
 
-// Returns the addresses from which a forging host opens connections. Its SimHost's TCP does not
-// know them.
+// Returns the addresses from which a forging host opens connections. The TCP of its SimHost does
+// not know them, and thus does not answer for them.
 OwnAddresses raw_addresses(const OwnAddresses& own) {
   OwnAddresses raw = own;
   std::array<std::uint8_t, 16> v4 = own.v4.octets();
@@ -150,7 +149,7 @@ void Network::let_in_hostile_peer() {
   bait_hostile_peer();
 }
 
-// Lets honest hosts also connect to hosts behind the hostile terminal, which may not answer.
+// Makes honest hosts connect to hosts behind the hostile terminal. These may not answer.
 void Network::bait_hostile_peer() {
   const HostilePeer& spec = *scenario_.hostile_peer;
   Random random(spec.seed + 2);
@@ -202,8 +201,8 @@ std::optional<SimHost::Reception> Network::receive_stranger(const SocketPair& at
     return SimHost::Reception{plan_for_stranger(random), &strangers_.emplace_back()};
   }
   if (at_server.remote_port >= Forger::kFirstPort) {
-    // A forger opened the connection for itself, or in the name of another host. The other host
-    // would reset the connection, so refuse it.
+    // A forger opened the connection, either from its own address or in the name of another host.
+    // The other host would reset the connection, so refuse it in that case.
     const bool is_own = std::ranges::any_of(attackers_, [&](const auto& attacker) {
       const OwnAddresses raw = raw_addresses(attacker->spec().addresses);
       return at_server.remote == raw.v4 || at_server.remote == raw.v6;
@@ -218,7 +217,7 @@ std::optional<SimHost::Reception> Network::receive_stranger(const SocketPair& at
       forgers_, [&](const auto& forger) { return forger->has_asked_for(at_server); });
   if (is_forged) return std::nullopt;
   // A restarted gateway sends SYNs in the names of far hosts, to learn sequence numbers from the
-  // answers. So SYNs count only in runs without restarts.
+  // answers. So count SYNs only in runs without restarts.
   if (scenario_.restarts.empty()) ++impostors_;
   return std::nullopt;
 }

@@ -66,7 +66,7 @@ void SatelliteLink::deliver(link::LinkDirection& direction, unsigned to, Instant
   while (const auto delivery = direction.poll(now)) {
     FrameHandle frame = delivery->frame;
     if (delivery->corrupt_bit) {
-      // A duplicate may share the bytes, so corrupt a copy.
+      // A duplicated frame shares its bytes, so corrupt a copy.
       const FrameHandle copy = frames_->copy_of(frames_->bytes(frame));
       frames_->release(frame);
       frame = copy;

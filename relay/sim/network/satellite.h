@@ -1,4 +1,5 @@
-// The satellite hop: two link directions between the gateways' WAN ports, in virtual time.
+// The satellite hop: the two directions of the link between the gateways' WAN ports, in virtual
+// time.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,7 @@ namespace satrelay::sim {
 
 class SatelliteLink final : public Actor, public FrameSink {
  public:
-  static constexpr unsigned kA = 0, kB = 1;  // ports
+  static constexpr unsigned kA = 0, kB = 1;  // port numbers
 
   SatelliteLink(EventLoop& loop, FramePool& frames, Tracer& tracer,
                 const config::LinkDirection& a_to_b, const config::LinkDirection& b_to_a,
@@ -27,7 +28,7 @@ class SatelliteLink final : public Actor, public FrameSink {
   void connect(unsigned end, FrameSink& sink, unsigned port);
   // Receives a frame from the gateway at port kA or kB.
   void receive(unsigned port, FrameHandle frame) override;
-  // Calls `call` with every frame that enters the link, lost frames included.
+  // Calls `call` with every frame that enters the link, including frames that the link then loses.
   void on_frame(std::function<void(unsigned from, ConstBytes)> call) {
     on_frame_.push_back(std::move(call));
   }

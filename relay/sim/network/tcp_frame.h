@@ -1,4 +1,4 @@
-// Whole Ethernet frames with TCP segments, as a host's stack writes and parses them.
+// Writes and parses whole Ethernet frames with TCP segments, as a host's stack does.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ struct TcpFrame {
   ConstBytes payload;
 };
 
-// Returns nullopt unless the frame is an unfragmented TCP segment with a correct checksum.
+// Returns nullopt unless the frame has an unfragmented TCP segment with a correct checksum.
 std::optional<TcpFrame> parse_tcp_frame(ConstBytes frame);
 
 // Writes the headers, lets `fill` write the payload, then writes the checksum. Returns the frame's
@@ -32,7 +32,7 @@ std::size_t write_tcp_frame(const wire::EthernetHeader& ethernet, wire::IpHeader
 std::size_t write_tcp_headers(const wire::EthernetHeader& ethernet, wire::IpHeader ip,
                               const wire::TcpHeader& tcp, std::size_t payload_size,
                               MutableBytes out);
-// Computes and stores the checksum of a frame that write_tcp_headers() began.
+// Computes and stores the checksum of a frame that was begun by write_tcp_headers().
 void finish_tcp_frame(const wire::EthernetHeader& ethernet, const wire::IpHeader& ip,
                       MutableBytes frame);
 

@@ -1,4 +1,4 @@
-// Measures the calls of an engine: how many objects each call visits, and how much work it does.
+// Measures the calls of an engine: how many objects a call visits, and how much work it does.
 #pragma once
 
 #include <algorithm>
@@ -10,8 +10,8 @@
 
 namespace satrelay::sim {
 
-// Called before and after every call of the engine, to count or time the work inside, or to do
-// something to the engine before.
+// Called before and after each call of the engine, to count or time the work of the call. enter()
+// may also change the engine before the call.
 class EngineProbe {
  public:
   virtual ~EngineProbe() = default;
@@ -22,7 +22,7 @@ class EngineProbe {
 class EngineWork {
  public:
   void set_probe(EngineProbe* probe) { probe_ = probe; }
-  // Makes one call of the engine, at `now`, for `frames` frames.
+  // Makes one call of the engine at `now`. The call handles `frames` frames.
   template <typename Call>
   auto watched(gateway::Gateway& engine, std::size_t frames, Instant now, Call call) {
     if (probe_ != nullptr) probe_->enter(engine, now);
@@ -35,7 +35,7 @@ class EngineWork {
     most_worked_ = std::max(most_worked_, engine.worked() - worked_before);
     return result;
   }
-  // The largest number of objects per frame that any call visited.
+  // The largest number of visited objects per frame of any call.
   std::uint64_t most_visited() const { return most_visited_; }
   Work most_worked() const { return most_worked_; }
 

@@ -159,8 +159,9 @@ void GatewayNode::overhear(unsigned but, PortId port, FrameHandle frame) {
   }
 }
 
-// Counts the frame with the overhead that the modem adds. If there are several links, the node does
-// not know which of them carries the frame, so it adds up the limits of all links.
+// Adds the frame to the meter, with the overhead that the modem adds. If there are several links,
+// the node does not know which link carries the frame, so it compares with the sum of all links'
+// limits.
 void GatewayNode::measure(FrameHandle frame) {
   constexpr std::size_t kMostTags = wire::kMaxEthernetHeaderSize - wire::kEthernetHeaderSize;
   const ConstBytes bytes = node_.frames.bytes(frame);
@@ -191,7 +192,7 @@ void GatewayNode::run(Instant now) {
   for (GatewayWorker& worker : workers_) worker.run(now);
 }
 
-// Runs a round of each worker as satrelayd does, but all workers share one simulated machine.
+// Runs a round of each worker as satrelayd does. All workers share one simulated machine.
 void GatewayNode::round(Instant now) {
   const auto run_each = [&](auto call) {
     for (GatewayWorker& worker : workers_) {

@@ -1,7 +1,7 @@
-// A gateway in the simulation. The node does the work of satrelayd around the engine: it moves
-// frames between two ports and the engines. It can kill the engines and start them again. There is
-// one engine for each worker (gateway_worker.h), and steering chooses the worker for each frame.
-// All workers send by the same two ports.
+// A gateway in the simulation. The node does the work of satrelayd around the engines: it moves
+// frames between two ports and the engines, and it can kill the engines and start them again. There
+// is one engine for each worker (gateway_worker.h), and steering chooses the worker for each frame.
+// All workers send through the same two ports.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,8 @@ namespace satrelay::sim {
 
 class GatewayNode final : public Actor, public FrameSink {
  public:
-  // `tick`: the interval at which timers are checked; zero: exactly when they are due.
+  // `tick` is the interval at which timers are checked. Zero means that they are checked exactly
+  // when due.
   GatewayNode(EventLoop& loop, FramePool& frames, Tracer& tracer, std::string name,
               const config::Gateway& config, const MacAddress& wan_mac, Duration tick,
               const MachineSpec& machine = {});
@@ -39,15 +40,15 @@ class GatewayNode final : public Actor, public FrameSink {
   // Starts or restarts the gateway with this boot epoch. All state of an earlier run is lost.
   void start(std::uint64_t boot_epoch);
   void kill();
-  // Stops in order: resets the hosts' connections, closes the sessions, then ends.
+  // Stops the gateway in order: resets the hosts' connections, closes the sessions, then ends.
   void shut_down();
-  // Sets limits.memory for the next start.
+  // Sets limits.memory, from the next start on.
   void set_memory(ByteCount memory);
-  // If `on` is true, the gateway keeps a journal of its flows from the next start on, and the
-  // journal outlives kill(). If false, the journal is lost, as when the machine loses power.
+  // If `on`, the gateway keeps a journal of its flows from the next start on, and the journal
+  // survives kill(). Otherwise the journal is lost, as when the machine loses power.
   void keep_journal(bool on);
-  // Whether frames pass from port to port while no engine runs, as through a fail-to-wire relay. If
-  // `on` is false, the node drops such frames.
+  // Sets whether frames pass from port to port while no engine runs, as through a fail-to-wire
+  // relay. Otherwise the node drops these frames.
   void fail_to_wire(bool on) { fail_to_wire_ = on; }
   void receive(unsigned port, FrameHandle frame) override;
   void set_probe(EngineProbe* probe) { node_.work.set_probe(probe); }
@@ -58,7 +59,7 @@ class GatewayNode final : public Actor, public FrameSink {
   bool is_running() const { return is_running_; }
   unsigned workers() const { return static_cast<unsigned>(workers_.size()); }
   gateway::Gateway& engine(unsigned worker = 0) { return workers_[worker].engine(); }
-  // Sums and lists over all workers.
+  // Sums and lists over all workers of this node.
   std::vector<gateway::PeerSnapshot> peers();
   std::vector<gateway::FlowSnapshot> flows(Instant now);
   std::size_t flow_count() const;
@@ -69,20 +70,21 @@ class GatewayNode final : public Actor, public FrameSink {
   const gateway::Steering& steering() const { return *steering_; }
   // The sum of a counter over all workers and all runs.
   std::uint64_t counted(gateway::Counter counter) const;
-  // The largest number of objects per frame that any call visited, over all runs.
+  // The largest number of visited objects per frame of any call, over all runs.
   std::uint64_t most_visited() const { return node_.work.most_visited(); }
   Work most_worked() const { return node_.work.most_worked(); }
   const std::string& name() const { return node_.name; }
   void wake() { node_.loop.wake(id_); }
-  // Keeps the worker's thread from running until `until`. Worker 0 divides the links, so the links
-  // are not divided while worker 0 is starved.
+  // Keeps the worker's thread from running until `until`. Only worker 0 divides the links, so their
+  // division does not change while worker 0 is kept from running.
   void starve(unsigned worker, Instant until);
-  // How many STP packets, over all runs, Receive Side Scaling would have given to another worker
-  // than steering did. The network card is assumed to spread frames by flow_hash().
+  // Number of STP packets, over all runs, that Receive Side Scaling would have given to a different
+  // worker from the one that steering chose. The network card is assumed to spread frames by
+  // flow_hash().
   std::uint64_t stp_handed_over() const { return stp_handed_over_; }
-  // Counts what all workers sent by the WAN port, over all runs.
+  // The meter of all that the workers sent through the WAN port, over all runs.
   LinkMeter& meter() { return meter_; }
-  // How many frames were dropped because a port's rings were full, over all runs.
+  // Number of frames, over all runs, that were dropped because a ring of the port was full.
   std::uint64_t missed(gateway::PortId port) const;
 
  private:
@@ -90,7 +92,7 @@ class GatewayNode final : public Actor, public FrameSink {
   void overhear(unsigned but, gateway::PortId port, FrameHandle frame);
   void note_queue(const gateway::Frame& frame, unsigned worker);
   void measure(FrameHandle frame);
-  // One round of satrelayd's loop for all workers, on one machine.
+  // Runs one round of satrelayd's loop for all workers, which share one machine.
   void round(Instant now);
   // The sum of a value over all workers.
   template <typename Value>
@@ -109,7 +111,7 @@ class GatewayNode final : public Actor, public FrameSink {
   std::optional<gateway::Steering> steering_;
   LinkDivider divider_;
   bool is_running_ = false;
-  gateway::Counters earlier_counters_;  // counters of the engines of earlier runs
+  gateway::Counters earlier_counters_;  // sums of the counters of earlier runs
   std::uint64_t stp_handed_over_ = 0;
   bool fail_to_wire_ = false;
   LinkMeter meter_;

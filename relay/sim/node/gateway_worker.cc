@@ -60,7 +60,7 @@ void GatewayWorker::take(PortId port, std::span<const FrameHandle> frames) {
   if (node_.machine && port == PortId::kWan) engine_->set_wan_reception(reception());
   std::array<gateway::Gateway::Arrived, kBurst> arrived;
   std::array<gateway::Gateway::Handled, kBurst> handled;
-  std::array<gateway::Frame, kBurst> looks;  // parsed beforehand, as by satrelayd's steering
+  std::array<gateway::Frame, kBurst> looks;  // parsed before the call, as satrelayd's steering does
   for (std::size_t i = 0; i < frames.size(); ++i) {
     arrived[i] = {.bytes = node_.frames.bytes(frames[i])};
     if (node_.workers == 1) continue;

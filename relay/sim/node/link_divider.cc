@@ -17,7 +17,7 @@ void LinkDivider::begin(const config::Gateway& config, Instant now) {
   for (const config::Peer& peer : config.peers) {
     lanes.push_back(gateway::lanes_of_worker(peer, workers));
   }
-  // A single worker shares nothing, unless it has several lanes to a peer.
+  // A single worker has nothing to share, unless it has several lanes to a peer.
   if (workers == 1 && std::ranges::all_of(lanes, [](std::size_t n) { return n == 1; })) return;
   division_.emplace(workers, config.links.size(), lanes, now - gateway::kShareTick);
   divide(now);
@@ -27,8 +27,8 @@ void LinkDivider::run(Instant now) {
   if (division_ && now >= next_) divide(now);
 }
 
-// A starved worker neither states new demands nor takes shares. Its last demands stay in force.
-// Worker 0 divides the links.
+// A worker that is kept from running neither writes new demands nor takes shares, and its last
+// demands remain. Worker 0 divides the links.
 void LinkDivider::divide(Instant now) {
   std::deque<GatewayWorker>& workers = *workers_;
   for (unsigned i = 0; i < workers.size(); ++i) {

@@ -1,4 +1,4 @@
-// Divides the links of a gateway node among its workers, as the leader of satrelayd does.
+// Divides the links of a gateway node among its workers, as the leading worker of satrelayd does.
 #pragma once
 
 #include <deque>
@@ -15,10 +15,10 @@ class LinkDivider {
  public:
   explicit LinkDivider(std::deque<GatewayWorker>& workers) : workers_(&workers) {}
 
-  // Must be called whenever the workers have started. `config`: the configuration with which they
+  // Call this each time the workers have started. `config` is the configuration with which they
   // started.
   void begin(const config::Gateway& config, Instant now);
-  // Divides the links if a tick is due. The ticks stop when no worker has sent for long.
+  // Divides the links if a tick is due. The ticks stop after no worker has sent for some time.
   void run(Instant now);
   Instant next_timeout() const { return ticks_ ? next_ : Instant::never(); }
 
@@ -26,9 +26,9 @@ class LinkDivider {
   void divide(Instant now);
 
   std::deque<GatewayWorker>* workers_;
-  std::optional<gateway::Division> division_;  // nullopt: there is nothing to divide
+  std::optional<gateway::Division> division_;  // nullopt means that there is nothing to divide
   Instant next_;
-  bool ticks_ = false;  // whether divide() is due at next_
+  bool ticks_ = false;  // true if divide() is due at `next_`
 };
 
 }  // namespace satrelay::sim

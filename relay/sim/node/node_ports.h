@@ -1,4 +1,4 @@
-// The two ports by which all workers of a gateway node send.
+// The two ports through which all workers of a gateway node send.
 #pragma once
 
 #include <array>
@@ -21,14 +21,15 @@ class NodePorts {
   void connect(gateway::PortId port, FrameSink& sink, unsigned sink_port) {
     at(port) = {&sink, sink_port};
   }
-  // Calls `call` with each frame that send() sends by the WAN port.
+  // Calls `call` with each frame that send() sends through the WAN port.
   void on_wan(std::function<void(FrameHandle)> call) { on_wan_ = std::move(call); }
   bool is_connected(gateway::PortId port) const { return at(port).sink != nullptr; }
   void send(gateway::PortId port, FrameHandle frame) {
     if (is_connected(port) && port == gateway::PortId::kWan) on_wan_(frame);
     pass(port, frame);
   }
-  // Sends a frame that does not come from an engine. The function set by on_wan() is not called.
+  // Sends a frame that does not come from an engine, without a call of the function set by
+  // on_wan().
   void pass(gateway::PortId port, FrameHandle frame) {
     if (!is_connected(port)) return frames_->release(frame);
     at(port).sink->receive(at(port).port, frame);

@@ -1,5 +1,5 @@
-// Describes a scenario in words: a line for each link, station, host, class, rule, flow and fault.
-// Flows and faults are listed in order of time.
+// Describes a scenario in words, with one line for each link, station, host, class, rule, flow and
+// fault. Flows and faults are in order of time.
 #pragma once
 
 #include <string>

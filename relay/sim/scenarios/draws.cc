@@ -33,9 +33,9 @@ config::LinkDirection random_link(Random& random, BitRate rate, Duration delay) 
   if (random.chance(0.15)) {
     config::GilbertElliott bursts;
     bursts.good_to_bad = log_uniform(random, 0.0005, 0.01);
-    // The model changes its state only when a frame passes, so all retransmissions of a lone sender
-    // could fall into one burst. Eleven losses in a row rightly end a TCP connection. So bursts
-    // must be short.
+    // The model changes its state only when a frame passes. So all retransmissions of a sender that
+    // is alone on the link could fall into one burst, and a TCP connection rightly ends after
+    // eleven losses in a row. So bursts must be short.
     bursts.bad_to_good = 0.4 + random.unit() * 0.5;
     bursts.loss_bad = 0.8;
     link.gilbert_elliott = bursts;
@@ -57,7 +57,7 @@ config::LinkDirection random_link(Random& random, BitRate rate, Duration delay) 
     if (random.chance(0.3)) link.delay_order = config::DelayOrder::kKept;
   }
   if (random.chance(0.1)) {
-    // The modem changes its modulation without telling the gateway.
+    // The modem changes its modulation and coding without informing the gateway.
     Duration at = Duration::seconds(3);
     for (std::uint64_t steps = 1 + random.below(4); steps > 0; --steps) {
       at = at + random_milliseconds(random, 100, 5'000);
@@ -109,14 +109,14 @@ DrawnPlans random_plans(Random& random, std::uint64_t most) {
     case 3:  // both directions at once
       plans = {sender(random_size(random, most / 2)), sender(random_size(random, most / 2))};
       break;
-    case 4:  // the server speaks first, the client ends
+    case 4:  // the server sends first, the client closes
     {
       const std::uint64_t greeting = 1 + random.below(500);
       plans = {sender(request), greeter(greeting)};
       plans.client.send_after = greeting;
       break;
     }
-    case 5:  // `nc -N`
+    case 5:  // the server replies after a half-close, as to `nc -N`
       plans = {sender(random_size(random, most / 2)),
                half_close_user(random_size(random, most / 2))};
       break;
@@ -125,11 +125,11 @@ DrawnPlans random_plans(Random& random, std::uint64_t most) {
           typist(20 + random.below(100), 1 + random.below(10), random_milliseconds(random, 1, 300)),
           receiver()};
       break;
-    case 7:  // the server ends first
+    case 7:  // the server closes first
       plans = {requester(request), responder(request, random_size(random, most))};
       plans.server.finish = Finish::kWhenSent;
       break;
-    default: {  // one side resets
+    default: {  // one side sends a RST
       const std::uint64_t size = random_size(random, most);
       switch (random.below(5)) {
         case 0:
@@ -169,11 +169,11 @@ DrawnPlans random_plans(Random& random, std::uint64_t most) {
   return plans;
 }
 
-// Draws the modes of a rule. In most rules all modes are local, as operators usually set them.
+// Draws the modes of a rule. In most rules all modes are local, the usual setting.
 config::FlowModes random_modes(Random& random) {
   config::FlowModes modes;
-  // Draw the delivery mode from a copy of the generator, so that a seed still gives the other modes
-  // that it gave before delivery modes existed.
+  // Draw the delivery mode from a copy of the generator. So a seed still gives the same other modes
+  // as before delivery modes existed.
   Random beside = random;
   for (int i = 0; i < 8; ++i) beside.below(2);
   if (beside.chance(0.15)) modes.delivery = config::DeliveryMode::kPrompt;
@@ -201,7 +201,8 @@ void add_faults(Random& random, Scenario& scenario, std::size_t hosts) {
   while (random.chance(0.15) && scenario.outages.size() < 3) {
     constexpr config::LinkWays kWays[] = {config::LinkWays::kBoth, config::LinkWays::kBoth,
                                           config::LinkWays::kAToB, config::LinkWays::kBToA};
-    // Some outages last minutes. Flows must survive such outages, as they do with Linux's TCP.
+    // Some outages last minutes. Flows must survive them, as connections between hosts with Linux
+    // do.
     const std::uint64_t most = random.chance(0.2) ? 600'000 : 10'000;
     scenario.outages.push_back(
         {random_instant(random), random_milliseconds(random, 10, most), kWays[random.below(4)]});

@@ -10,8 +10,8 @@
 namespace satrelay::sim {
 namespace {
 
-// One case in ten has all tricks. Half of the other cases have one or two tricks, which get far
-// since nothing else disturbs them. The rest have up to eight.
+// One case in ten has all tricks. Half of the other cases have one or two tricks, which get further
+// because no other trick disturbs them. The rest have up to eight.
 std::uint32_t random_tricks(Random& random, std::uint32_t all, unsigned count) {
   if (random.chance(0.1)) return all;
   const std::uint64_t wanted = random.chance(0.5) ? 1 + random.below(2) : 3 + random.below(6);
@@ -33,7 +33,7 @@ void add_hostile_peer(Random& random, Scenario& scenario) {
   hostile.packets = random_count(random);
   hostile.tricks =
       random_tricks(random, every_trick<PeerTrick>(), static_cast<unsigned>(PeerTrick::kEnd));
-  // Most tricks need streams.
+  // Most tricks need streams, so enable the trick that opens them in half of the cases.
   if (random.chance(0.5)) hostile.tricks |= bit(PeerTrick::kOpens);
   scenario.hostile_peer = hostile;
 }
@@ -58,8 +58,8 @@ config::LinkDirection calm_link(Random& random, BitRate rate, Duration delay) {
   return link;
 }
 
-// Two stations with honest hosts. The satellite link has no faults but loss, so that a failure has
-// few possible causes.
+// Builds two stations with honest hosts. The satellite link has no faults except loss, so that a
+// failure has few possible causes.
 Scenario honest_stations(Random& random, std::uint64_t seed) {
   Scenario scenario;
   scenario.seed = seed;

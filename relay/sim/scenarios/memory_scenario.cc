@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kMostFlows = 3'600;
 constexpr std::uint64_t kMostBytes = 6'000'000;
-// The longest time that all bytes may take to cross the slower direction.
+// The longest time in seconds that all bytes may take to cross the slower direction.
 constexpr double kLinkSeconds = 40;
 
 // Most scenarios are small, so that many can be run; some have thousands of flows.
@@ -22,7 +22,7 @@ std::size_t random_crowd(Random& random) {
   return static_cast<std::size_t>(log_uniform(random, 800, kMostFlows));
 }
 
-// Gives the host the windows of a small device, or of a large device that is short of memory.
+// Gives the host the windows of a small device, or of a large device with little free memory.
 void shrink_stack(Random& random, HostSpec& host) {
   host.tcp.congestion = control::Congestion::kNewReno;
   host.tcp.send_limit = static_cast<std::uint64_t>(log_uniform(random, 4'096, 262'144));
@@ -51,12 +51,12 @@ DrawnPlans plans_of_one(Random& random, std::uint64_t most) {
   const std::uint64_t request = 1 + random.below(400);
   DrawnPlans plans;
   switch (random.below(7)) {
-    case 0:  // keystrokes, so that blocks are small and queues nearly empty
+    case 0:  // keystrokes: blocks are small, and queues nearly empty
       plans = {
           typist(10 + random.below(200), 1 + random.below(40), random_milliseconds(random, 1, 400)),
           receiver()};
       break;
-    case 1:  // keystrokes, while the server sends
+    case 1:  // keystrokes in one direction while the server sends
       plans = {
           typist(10 + random.below(100), 1 + random.below(10), random_milliseconds(random, 1, 300)),
           sender(size)};

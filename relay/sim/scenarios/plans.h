@@ -1,4 +1,4 @@
-// Plans of the programs that hosts run, by name.
+// Plans for the programs that hosts run. Each plan has a name.
 #pragma once
 
 #include <cstdint>
@@ -19,28 +19,28 @@ inline Plan receiver() {
   plan.finish = Finish::kWhenPeerFinished;
   return plan;
 }
-// Sends a request, then reads until the server has finished.
+// Sends a request, then reads until the server has finished, and closes.
 inline Plan requester(std::uint64_t request_bytes) {
   Plan plan;
   plan.send_bytes = request_bytes;
   plan.finish = Finish::kWhenPeerFinished;
   return plan;
 }
-// Answers when it has the whole request.
+// Sends its response once it has the whole request.
 inline Plan responder(std::uint64_t request_bytes, std::uint64_t response_bytes) {
   Plan plan;
   plan.send_bytes = response_bytes;
   plan.send_after = request_bytes;
   return plan;
 }
-// Sends first (SMTP, SSH, MySQL), and closes after the client.
+// Sends first, as SMTP, SSH and MySQL servers do, and closes after the client.
 inline Plan greeter(std::uint64_t greeting_bytes) {
   Plan plan;
   plan.send_bytes = greeting_bytes;
   plan.finish = Finish::kWhenPeerFinished;
   return plan;
 }
-// Answers only after the client has ended its half of the connection.
+// Sends its response only after the client has half-closed.
 inline Plan half_close_user(std::uint64_t response_bytes) {
   Plan plan;
   plan.send_bytes = response_bytes;

@@ -20,15 +20,15 @@ config::Limits random_limits(Random& random) {
       limits.memory.value(), static_cast<std::uint64_t>(log_uniform(random, 128 << 10, 64 << 20))));
   limits.host_window =
       ByteCount(static_cast<std::uint64_t>(log_uniform(random, 32 << 10, 4 << 20)));
-  // These timeouts are shorter than a host's patience, so that the gateway ends a hung connection
+  // These timeouts are shorter than the hosts' patience, so that the gateway ends a hung connection
   // before a host does.
   limits.idle_timeout = Duration::seconds(1'000);
   limits.half_close_timeout = Duration::seconds(600);
   return limits;
 }
 
-// Adds two classes to a third of the scenarios, and assigns rules to them. The classes come from a
-// generator of their own, so that a seed still gives the scenario that it gave before classes
+// Adds two classes to a third of the scenarios, and assigns rules to the classes. The classes come
+// from a separate generator, so that a seed still gives the same scenario as before classes
 // existed.
 void draw_classes(Scenario& scenario, std::uint64_t seed) {
   Random random(~Random(seed).next());
@@ -38,7 +38,7 @@ void draw_classes(Scenario& scenario, std::uint64_t seed) {
     config::TrafficClass one{.name = name};
     one.weight = static_cast<std::uint8_t>(1 + random.below(255));
     if (random.chance(0.5)) one.guaranteed = slower.scaled(1 + random.below(39), 100);
-    // The maximum is near the link's rate, so that transfers end about as early as without classes.
+    // The maximum is near the link's rate, so that transfers take about as long as without classes.
     if (random.chance(0.3)) one.maximum = slower.scaled(70 + random.below(60), 100);
     scenario.classes.push_back(one);
   }
@@ -63,15 +63,16 @@ Scenario random_scenario(std::uint64_t seed) {
       random, BitRate::bits_per_second(static_cast<std::uint64_t>(std::max(back, 1e6))), delay);
   const std::uint32_t overheads[] = {config::kOverheadIp, config::kOverheadEthernet, 20};
   scenario.overhead = overheads[random.below(3)];
-  // If the link flips bits, hosts must know their neighbours beforehand. They would believe an ARP
-  // message with a flipped bit: ARP has no checksum, and no frame check sequence protects it here.
+  // If the link flips bits, hosts must know the MAC addresses of their neighbours beforehand. They
+  // would believe an ARP message with a flipped bit, since ARP has no checksum, and the simulated
+  // Ethernet frames have no frame check sequence.
   const bool corrupting = scenario.a_to_b.corrupt > 0 || scenario.b_to_a.corrupt > 0;
   scenario.static_neighbours = corrupting || !random.chance(0.4);
   if (random.chance(0.3)) {
     scenario.stp.mtu = static_cast<std::uint16_t>(1'000 + random.below(501));
   }
 
-  // Pairs of hosts; each pair is in a VLAN of its own, or in none.
+  // Draw pairs of hosts. Each pair is either in a VLAN of its own, or in none.
   const std::size_t groups = 1 + random.below(3);
   for (const Side side : {Side::kA, Side::kB}) {
     Station& station = scenario.station(side);

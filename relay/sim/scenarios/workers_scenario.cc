@@ -22,7 +22,8 @@ void set_workers(Scenario& scenario, Side side, unsigned workers) {
   station.workers = workers;
 }
 
-// Worker 0 divides the links among all workers, so it is chosen more often.
+// Draws times in which workers do not run. Worker 0 is chosen more often, since it divides the
+// links among all workers.
 void draw_absences(Scenario& scenario, Random& random) {
   const std::uint64_t count = 1 + random.below(20);
   for (std::uint64_t i = 0; i < count; ++i) {

@@ -1,5 +1,5 @@
-// Usual and mixed random scenarios, between gateways with several workers. In some of the
-// scenarios, threads of workers sometimes do not run for a while.
+// The usual and mixed random scenarios, between gateways with several workers. In some of them,
+// threads of workers do not run for some time.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 namespace satrelay::sim {
 
 Scenario workers_scenario(std::uint64_t seed);
-// Gives both gateways `workers` workers. The memory grows with the number of workers, since each
-// worker has its own flows.
+// Gives both gateways `workers` workers. Increases the memory with the number of workers, since
+// each worker has its own flows.
 void set_workers(Scenario& scenario, unsigned workers);
 
 }  // namespace satrelay::sim
