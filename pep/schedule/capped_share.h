@@ -14,13 +14,13 @@ class CappedShare {
   // Parts of a thousand, 0 to 1000.
   using Permille = std::int64_t;
 
-  // The preferred class may make up for at most `burst` bytes of its unused share.
+  // The preferred class can save up at most `burst` bytes of its unused share, and send them later.
   explicit CappedShare(std::size_t burst) : most_(static_cast<std::int64_t>(burst) * 1000) {}
 
-  // Whether it is the turn of the preferred class, if both classes wait.
+  // Whether the preferred class sends next, if both classes wait.
   bool preferred() const { return balance_ >= 0; }
-  // Both functions count bytes that were sent while both classes waited. `share` is the share of
-  // the preferred class.
+  // Call these functions for bytes that were sent while both classes waited. `share` is the share
+  // of the preferred class.
   void on_preferred(std::size_t bytes, Permille share) {
     balance_ -= static_cast<std::int64_t>(bytes) * (1000 - share);
   }
@@ -30,7 +30,9 @@ class CappedShare {
 
  private:
   std::int64_t most_;
-  std::int64_t balance_ = 0;  // thousandths of a byte
+  // Unused share of the preferred class, in thousandths of a byte. It is negative after the class
+  // has exceeded its share.
+  std::int64_t balance_ = 0;
 };
 
 }  // namespace satrelay::schedule

@@ -7,10 +7,10 @@
 
 namespace satrelay::schedule {
 
-using ClassId = std::uint8_t;  // below kClasses
+using ClassId = std::uint8_t;  // number of a class, below kClasses
 inline constexpr std::size_t kClasses = 32;
 
-using ClassSet = std::uint32_t;  // bit n stands for class n
+using ClassSet = std::uint32_t;  // bit n is set if the set contains class n
 inline constexpr ClassSet kEveryClass = ~ClassSet{0};
 constexpr ClassSet class_bit(ClassId id) { return ClassSet{1} << id; }
 // The set must not be empty.

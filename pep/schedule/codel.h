@@ -3,9 +3,9 @@
 // drops a packet. Further drops follow after interval / sqrt(n) each, until a packet at the head
 // has waited less than the target.
 //
-// Each queue has a Codel object, and asks it about each packet that reaches the head. In RFC 8289,
-// the law itself takes packets from the queue. Here the queue describes a packet, so that Codel
-// depends neither on packets nor on queues.
+// Each queue has a Codel object, and calls drops() for each packet that reaches the head. In RFC
+// 8289, the law itself takes packets from the queue. Here the queue describes a packet, so that
+// Codel depends neither on packets nor on queues.
 #pragma once
 
 #include <cmath>
@@ -18,8 +18,9 @@ namespace satrelay::schedule {
 class Codel {
  public:
   struct Terms {
-    Duration target;    // the longest wait that may persist
-    Duration interval;  // a round trip of the senders, or more
+    Duration target;  // acceptable waiting time in the queue (TARGET in RFC 8289)
+    // At least the longest usual round trip of the senders (INTERVAL in RFC 8289).
+    Duration interval;
   };
   // A packet's time in the queue, and whether enough bytes follow it to keep the link busy.
   struct Head {
@@ -27,8 +28,8 @@ class Codel {
     bool is_followed = true;
   };
 
-  // Whether the queue must drop the packet. After a drop, the queue asks about the next packet at
-  // once.
+  // Whether the queue must drop the packet. After a drop, the queue must call this function at once
+  // for the next packet at its head.
   bool drops(const Head& head, const Terms& terms, Instant now) {
     const bool is_late = stays_late(head, terms, now);
     if (!is_dropping_) return is_late && begin(terms, now);
@@ -41,10 +42,11 @@ class Codel {
   }
 
  private:
-  // A queue that drops again within this many intervals continues at about the same rate of drops.
+  // If dropping begins again within this number of intervals, it continues at about its last rate.
   static constexpr std::int64_t kRemembered = 16;
 
-  // Whether all packets have been late for a whole interval.
+  // Whether all packets that reached the head within an interval had waited for at least the
+  // target.
   bool stays_late(const Head& head, const Terms& terms, Instant now) {
     if (head.waited < terms.target || !head.is_followed) {
       late_from_ = Instant::never();
@@ -68,8 +70,8 @@ class Codel {
     return true;
   }
 
-  // The control law: drops become more frequent in such a way that the throughput of a sender that
-  // halves its window at each drop falls linearly.
+  // The control law: the pauses between drops become shorter, so that the throughput of a sender
+  // falls linearly if the sender halves its window at each drop.
   Duration pause(const Terms& terms) const {
     const auto interval = static_cast<double>(terms.interval.to_nanoseconds());
     return Duration::nanoseconds(std::llround(interval / std::sqrt(count_)));
@@ -80,7 +82,7 @@ class Codel {
   std::uint32_t count_ = 0;        // the n in interval / sqrt(n)
   std::uint32_t first_count_ = 0;  // value of count_ when dropping began
   bool is_dropping_ = false;
-  bool has_dropped_ = false;  // the control law has dropped the last packet, at next_drop_
+  bool has_dropped_ = false;  // the last packet was dropped, because next_drop_ had come
 };
 
 }  // namespace satrelay::schedule

@@ -1,6 +1,6 @@
 // Start-time fair queueing (Goyal, Vin and Cheng, SIGCOMM '96): the waiting member with the
-// smallest start tag is served next. While members wait, each gets the share of its weight, to
-// within a packet. A member that had nothing to send is not compensated later.
+// smallest start tag is served next. The waiting members are served in proportion to their weights,
+// to within a packet. A member that had nothing to send is not compensated later.
 #pragma once
 
 #include <algorithm>
@@ -16,11 +16,10 @@ class FairTags {
 
   // The start tag of `one`. The waiting member with the smallest tag is served first.
   std::uint64_t start(std::size_t one) const { return std::max(finish_[one], virtual_time_); }
-  // How far the start tag of `one` lies beyond the virtual time, which is the tag of a member
-  // without any lead.
+  // The start tag of `one` minus the virtual time.
   std::uint64_t lead(std::size_t one) const { return start(one) - virtual_time_; }
-  // Call when `one` was served with `bytes`. `weight` is at least 1. Returns by how much the
-  // virtual time has advanced.
+  // Call this after `bytes` bytes of `one` were served. `weight` is at least 1. Returns by how much
+  // the virtual time has advanced.
   std::uint64_t on_served(std::size_t one, std::uint64_t bytes, std::uint64_t weight) {
     const std::uint64_t passed = lead(one);
     virtual_time_ += passed;
@@ -30,8 +29,8 @@ class FairTags {
     if (virtual_time_ > kMost) rebase();
     return passed;
   }
-  // Call when a member was served, and its tag is kept outside this object. `lead` is how far that
-  // tag was ahead of the virtual time.
+  // Call this instead of on_served() if the start tag of the served member is kept outside this
+  // object. `lead` is that tag minus the virtual time.
   void pass(std::uint64_t lead) { virtual_time_ += lead; }
 
   // By how much a byte advances a tag at weight 1. It is so large that rounding at weight 255 loses

@@ -12,8 +12,8 @@ namespace satrelay::schedule {
 template <typename T, ListHook<T> T::*Hook>
 class FairTurns {
  public:
-  // Adds `one`, which has something to send and is in no list. If it is not fresh, it is placed
-  // behind all others.
+  // Adds `one`, which has something to send and is in no list. If `is_fresh` is false, `one` is
+  // placed behind all other members.
   void add(T& one, std::int64_t quantum, bool is_fresh = true) {
     one.deficit = quantum;
     one.is_fresh = is_fresh;

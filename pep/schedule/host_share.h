@@ -1,9 +1,8 @@
-// Counts the queues in which a host waits with bytes of a class. The sessions with each peer have
-// such queues, and the relay has such queues for frames that it sends outside sessions. A queue
-// gives its hosts equal turns, and its part of the link is in proportion to the number of its
-// hosts. So a host that waits in several queues would get several turns. Therefore, each queue
-// charges a host's bytes once for each queue in which the host waits. So the host gets the turns of
-// one host in total.
+// Counts, for each host and class, the queues in which the host's bytes wait. There is a queue in
+// each session, and one for frames that the relay sends outside sessions. A queue serves its hosts
+// round robin. Its part of the link is in proportion to the number of its hosts. So a host in n
+// queues would be served n times as often as a host in one queue. To prevent this, each of the n
+// queues charges the host n bytes for each byte that the host sends.
 #pragma once
 
 #include <cstddef>
@@ -33,8 +32,8 @@ class HostShares {
  public:
   explicit HostShares(std::size_t most) : pool_(most) {}
 
-  // Returns the share of a host, which exists until leave(). nullptr if the pool is full: then the
-  // host has a full turn in each queue.
+  // Returns the share of a host, which exists until leave(). Returns nullptr if the pool is full.
+  // Then each queue charges the host only once for each byte.
   HostShare* join(ClassId stream_class, std::uint64_t host) {
     const std::uint64_t key = in_class(stream_class, host);
     HostShare* share = pool_.find(key);

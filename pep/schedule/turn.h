@@ -1,5 +1,6 @@
-// A carrier tells a session what it may send, and the session tells the carrier what it has sent.
-// The carrier chooses the class, and the session chooses the stream within the class.
+// A carrier permits a session to send certain classes (Turn). Afterwards the session reports how
+// many bytes of each class it has sent (ClassBytes). The carrier chooses the class, and the session
+// chooses the stream within the class.
 #pragma once
 
 #include <cstddef>
@@ -12,9 +13,11 @@ namespace satrelay::schedule {
 struct Turn {
   // Classes that may send now or later. Bytes of other classes do not count as waiting.
   ClassSet open = kEveryClass;
-  ClassId first = 0;    // the class with the first bytes of the packet
-  bool streams = true;  // stream bytes may be sent, and not only frames of the session itself
-  bool alone = true;    // nothing else waits for the carrier
+  ClassId first = 0;  // class of the first stream bytes in the packet
+  // If false, only frames of the session itself may be sent, and no stream bytes.
+  bool streams = true;
+  // No other session, no other class and no bridged frame waits for the carrier.
+  bool alone = true;
 };
 
 // Stream bytes of one class in one packet.
@@ -22,7 +25,7 @@ struct ClassBytes {
   ClassId stream_class = 0;
   std::size_t bytes = 0;
   std::size_t booked = 0;  // charged bytes: each byte times the factor of its host (host_share.h)
-  std::size_t hosts = 0;   // hosts of the class that still wait
+  std::size_t hosts = 0;   // number of hosts that still have new bytes of the class to send
 };
 
 }  // namespace satrelay::schedule

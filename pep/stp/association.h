@@ -1,6 +1,6 @@
 // The state that belongs to one boot epoch of the peer. A session has one association at a time.
-// When a session with another boot epoch begins, or one end closes, the session builds a new
-// association. So no member has to be reset.
+// When the peer has another boot epoch, or one end closes, a new association replaces this one. So
+// no member has to be reset.
 //
 // All paths share one sequence of packet numbers in each direction: `ledger` keeps ours, and
 // `received` keeps the peer's. A nonce consists of direction, lane and number, so two paths must
@@ -21,15 +21,14 @@ class Association {
   // `unused` is a ledger without packets, and `only` is the path of the association.
   Association(SentLedger unused, Path only) : ledger(std::move(unused)), path_(std::move(only)) {}
 
-  // A second path would be another member. Then SentPacket would say by which path a packet was
-  // sent, and the association would choose a path for each packet.
   Path& path() { return path_; }
   const Path& path() const { return path_; }
 
-  // A newcomer (handshake.h) has sent a HELLO in the peer's name, and no packet of the peer has
-  // arrived since.
+  // Whether a newcomer (handshake.h) has sent a HELLO in the peer's name, and no packet of the peer
+  // has arrived since then.
   bool doubts_peer = false;
-  AnnouncedCapacity peer_capacity;  // capacity of the direction to the peer
+  // Capacity of the direction to the peer, from the peer's RATE frames.
+  AnnouncedCapacity peer_capacity;
   SentLedger ledger;
   ReceivedPackets received;
 

@@ -45,7 +45,8 @@ struct RepairConfig {
   // Repair bytes for each byte of a prompt flow. 0 means that they are calculated from the loss.
   double prompt_share = 0;
   // Limits the cost of repairs for all sessions that share it. If nullptr, the session has its own
-  // budget. Must outlive the session. The owner of `shared` renews its budget before each call.
+  // budget. Must outlive the session. The owner of `shared` renews its budget before each call of
+  // the engine.
   SharedRepairs* shared = nullptr;
 };
 

@@ -6,7 +6,8 @@ namespace satrelay::stp {
 
 namespace {
 
-// Data may use all but 1/16 of `max_packets_in_flight`. The rest is reserved for control frames.
+// Data may use all but 1/16 of `max_packets_in_flight`. The last sixteenth is reserved for control
+// frames.
 constexpr std::uint32_t kControlShare = 16;
 
 }  // namespace
@@ -15,8 +16,8 @@ bool Demand::data_allowed() const {
   if (!core_.connection.connected()) return false;
   const ProbeTimer& probes = core_.path().probes;
   if (probes.frozen() && !probes.data_allowed()) return false;
-  // If the window is full, and the reports about its packets are lost, nothing would open it again.
-  // So the probe timer then allows one more packet, which asks for a report.
+  // A full window opens again only when a report arrives. If the reports are lost, the probe timer
+  // allows one more packet of data, which asks for a report.
   if (!core_.path().gate.window_open() && probes.in_flight() > 0 && !probes.data_allowed())
     return false;
   const std::uint64_t in_flight =

@@ -1,4 +1,4 @@
-// Decides what a session has to send, and when that may be sent.
+// Decides which kinds of frames a session has to send, and when it may send them.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ class Demand {
   // Whether the state of the peer and of the path, and the number of packets in flight, allow
   // sending data. Ignores the pacers.
   bool data_allowed() const;
-  // Data waits while this many packets are in flight.
+  // The number of packets in flight at which data must wait.
   std::uint64_t most_in_flight() const;
   // Whether data would be sent if the pacers were open.
   bool data_waits() const {

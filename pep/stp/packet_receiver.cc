@@ -34,7 +34,7 @@ struct PacketReceiver::FrameHandler {
   bool eliciting = false;
   bool closed = false;
   std::optional<RepairFrame> repair = std::nullopt;
-  // How long the newest packet that the next FEEDBACK reports had waited at the peer's port.
+  // The time that the newest packet in the next FEEDBACK has waited at the peer's port.
   Duration waited = {};
   bool refused = false;  // something could not be stored, so the packet counts as not received
 
@@ -411,8 +411,8 @@ void PacketReceiver::settle_known(FecReceiver& receiver) {
   use_repaired(receiver);
 }
 
-// Handles recovered packets. At least one new packet is handled, and others as far as the budget of
-// the call allows.
+// Handles recovered packets until the budget of the call is spent, and defers the others. If the
+// packets were not deferred before, at least one is handled.
 void PacketReceiver::use_repaired(FecReceiver& receiver) {
   const bool were_deferred = receiver.rest_waits();
   std::size_t used = 0;

@@ -20,7 +20,7 @@ class PacketReceiver {
 
   // `reception` describes the port at which the packet arrived.
   void handle_packet(ConstBytes datagram, const Reception& reception);
-  // Uses waiting repairs, as far as the budget of this call allows.
+  // Uses waiting repairs until the budget of this call is spent.
   void work_off_repairs();
 
  private:

@@ -76,8 +76,8 @@ std::span<const schedule::ClassBytes> Session::last_classes() const { return imp
 schedule::ClassSet Session::waiting() const {
   const schedule::ClassSet waiting =
       impl_->core.streams->sending().has_bytes(schedule::kEveryClass);
-  // Return early: the relay asks each of many sessions before every packet, and most have nothing
-  // to send.
+  // Return early: before every packet, the relay calls this function for many sessions, and most of
+  // them have nothing to send.
   if (waiting == 0 || !impl_->demand.data_allowed()) return 0;
   const Protection& protection = impl_->core.connection.protection();
   return protection.is_worn_out(impl_->core.association->ledger.next()) ? 0 : waiting;

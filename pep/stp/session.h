@@ -2,8 +2,8 @@
 //
 // Verbs: handle_* pass input to the session, mutators act for the relay, poll_* return output, and
 // getters only read. After any handle_* or mutator, call poll_packets() until it returns 0, and
-// poll_event() until it returns nullopt. Call again no later than next_timeout(). `now` must never
-// go backwards.
+// poll_event() until it returns nullopt. At next_timeout() at the latest, call handle_timeout().
+// `now` must never go backwards.
 //
 // poll_packets() asks the source for bytes (StreamSource::produce()). During that call only the
 // following calls are allowed: write(), write_whole(), wait_for_room(), set_ready(), set_rest(),
@@ -74,12 +74,12 @@ class Session {
     // Sets the class and the host of a stream. Hosts take turns within a class, and streams within
     // a host. Class and host are 0 until this call. `host` is only compared for equality.
     void set_group(StreamId stream, schedule::ClassId stream_class, std::uint64_t host);
-    // Sets whether the delay of the stream's in-order bytes matters. If so, repairs are sent
-    // continuously with these bytes, if the peer understands repairs.
+    // Sets whether the delay of the stream's in-order bytes matters. If it does, and the peer
+    // supports repairs, repairs are sent continuously with these bytes.
     void set_prompt(StreamId stream, bool prompt);
     // Ends both directions at once, and forgets the stream. The peer gets the event kReset.
     void reset(StreamId stream, ResetReason reason, Instant now);
-    // Does the same with ResetReason::kIcmp. agreed().icmp_refusals() must hold.
+    // Does the same with ResetReason::kIcmp. agreed().icmp_refusals() must be true.
     void reset(StreamId stream, const IcmpRefusal& refusal, Instant now);
     // Forgets the stream when both directions have ended: the relay has consumed all bytes up to
     // the end, and the peer has acknowledged all bytes and finish(). Until then the session keeps
@@ -111,9 +111,9 @@ class Session {
     bool confirmed(StreamId stream) const;
     // How many bytes write() would store now. A writer that needs more calls wait_for_room().
     std::uint64_t send_room(StreamId stream) const;
-    // How many bytes the stream may still send in its current turn, while produce() asks it for
-    // bytes. Returns StreamSchedule::kNoLimit if no other stream of its class waits. Bytes beyond
-    // the result would stay in memory until the stream's next turn.
+    // To be called from produce(): how many bytes the stream may still send in its current turn of
+    // the scheduler. Returns StreamSchedule::kNoLimit if no other stream of its class waits. Bytes
+    // beyond the result would stay in memory until the stream's next turn.
     std::uint64_t turn_left(StreamId stream) const;
     std::uint64_t unsent(StreamId stream) const;          // bytes written and not sent yet
     std::uint64_t unacknowledged(StreamId stream) const;  // bytes written and not acknowledged yet
@@ -127,8 +127,8 @@ class Session {
     // --- the reader
     // Consumes `count` readable bytes, and grants credit to the peer.
     void consume(StreamId stream, std::uint64_t count, Instant now);
-    // The reader cannot consume anything before `bytes` bytes are readable. The session grants
-    // credit for these bytes in any case. The next consume() ends this.
+    // The reader cannot consume anything before `bytes` bytes are readable. The session then grants
+    // at least the credit for these bytes. The next consume() cancels this request.
     void set_reader_needs(StreamId stream, std::uint64_t bytes, Instant now);
     const Reassembler* received(StreamId stream) const;  // nullptr if there is no such stream
     bool received_end(StreamId stream) const;  // whether all bytes up to the end have arrived
@@ -152,7 +152,7 @@ class Session {
     SessionCore& core_;
   };
 
-  // The path to the peer, as far as the session knows it.
+  // The path to the peer, as measured by the session.
   class PathView {
    public:
     PathView(const PathView&) = delete;
@@ -167,7 +167,8 @@ class Session {
     BitRate send_rate() const;
     const std::optional<RateCut>& last_rate_cut() const;  // the last cut of send_rate()
     BitRate found_capacity() const;  // capacity that the controller has found; zero if none yet
-    ByteCount train() const;         // length of the packet train that measures the link now
+    // Length of the packet train that measures the link now; zero if there is none.
+    ByteCount train() const;
     // When the period without reports about our packets began; never() if no report is missing.
     Instant unreported_since() const;
     // Loss ratio of about the last 10,000 packets that we sent, from 0 to 1.
@@ -191,7 +192,8 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  // One call settles at most this many objects (WorkCount). The rest waits for the next call.
+  // One call settles at most this many objects (WorkCount). The remaining objects wait for the next
+  // call.
   static constexpr std::uint64_t kSettledAtOnce = 1024;
 
   // --- input ---------------------------------------------------------------------------------
@@ -216,8 +218,8 @@ class Session {
   void note_late_sending(Instant began, Instant ended);
   // Sets the capacity of the direction to the peer, and the reason for the change.
   void set_capacity(BitRate capacity, control::CutCause cause);
-  // Sets the part of the rate that this session may use, if several sessions share the rate. Zero
-  // means the whole rate.
+  // Limits the rate of this session, if several sessions share the controller's rate. Zero means no
+  // such limit.
   void set_share(BitRate share, Instant now);
   // Sends CLOSE a few times. Afterwards the session accepts nothing else.
   void close(Instant now);
@@ -239,13 +241,13 @@ class Session {
     poll_packets({&out, 1}, 0, {&packet, 1}, now, turn);
     return packet.size;
   }
-  control::Priority last_priority() const;  // of the last packet sent
+  control::Priority last_priority() const;  // priority of the last packet sent
   // The stream bytes in the packets of the last poll, listed by packet, and by class for each
   // packet.
   std::span<const schedule::ClassBytes> last_classes() const;
-  // waiting() returns the classes that have bytes to send, as far as the session knows, even if the
-  // pacers are not open yet. may_send() returns whether the pacers are open. Call may_send() only
-  // if a class waits.
+  // waiting() returns the classes that have a stream with bytes to send, or with a writer that is
+  // ready to produce bytes. It ignores the pacers, and may_send() returns whether they are open.
+  // Call may_send() only if a class waits.
   schedule::ClassSet waiting() const;
   bool may_send(Instant now) const;
   bool may_send_but_for_carrier(Instant now) const;
@@ -287,8 +289,7 @@ class Session {
   // continues this work, even while nothing can be sent.
   bool work_waits() const;
   // Whether this work includes repairs that earlier calls had no time for. work_off_repairs() uses
-  // these repairs as far as the budget of this call allows. Call work_off_repairs() before
-  // handle_timeout().
+  // them until the budget of the call is spent. It must be called before handle_timeout().
   bool repairs_wait() const;
   void work_off_repairs(Instant now);
   // Number of objects that the session has visited since its start (work_count.h).
@@ -296,7 +297,7 @@ class Session {
 
   // --- checks of the accounts: they visit all streams and stored bytes -----------------------
   // Counts credit, streams and memory again. Returns a description of the first value that differs
-  // from the account; nullopt if none differs.
+  // from the recorded one; nullopt if none differs.
   std::optional<std::string> audit() const;
   BlocksHeld blocks_held() const;
 

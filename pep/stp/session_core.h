@@ -107,7 +107,7 @@ struct SessionCore {
   // These members outlive the association:
   OwnRepairs own_repairs;
   std::unique_ptr<Fec> fec;        // nullptr if FEC is off
-  OwnIds own_ids;                  // the relay never gets an id twice
+  OwnIds own_ids;                  // never reset, so that the relay never gets an id twice
   RetiredStreams retired_streams;  // the streams of associations that have ended
 
  private:

@@ -46,8 +46,9 @@ void SessionTimers::suspect_peer() {
   core_.peer_events.push(Event::Kind::kPeerSuspect);
 }
 
-// Packets of the peer may arrive here while our packets do not arrive there. Then the peer has not
-// received the end of the stream. So both directions count.
+// Packets of the peer may arrive here while our packets are lost. Then the peer has not received
+// the end of the stream. So the linger time of a released stream counts only while both directions
+// work.
 void SessionTimers::run_linger() {
   const Instant heard_since =
       core_.connection.is_alive() ? core_.connection.alive_since() : Instant::never();

@@ -73,8 +73,8 @@ struct IcmpRefusal {
 // if the peer supports repairs.
 enum class FecMode : std::uint8_t { kAuto, kOff };
 
-// TCP urgent data of the far host: it ends with the byte before `mark`, counted in uncompressed
-// bytes. `after` is the previous mark, or 0. There is no other mark between `after` and `mark`.
+// TCP urgent data of the far host. `mark` is the offset after its last byte, in uncompressed bytes.
+// `after` is the previous mark, or 0. There is no other mark between `after` and `mark`.
 struct UrgentNotice {
   std::uint64_t after = 0;
   std::uint64_t mark = 0;  // 0 if there is no mark
@@ -82,10 +82,12 @@ struct UrgentNotice {
   friend bool operator==(const UrgentNotice&, const UrgentNotice&) = default;
 };
 
-// The far gateway has asked its host whether the host is still reachable. This is the answer.
+// Result of the far gateway's check whether its host still answers. Our host has caused the check
+// by a question: a keep-alive or a zero-window probe.
 struct HostAnswer {
-  std::uint64_t question = 0;  // number of the newest answered question; 0 if none
-  bool silent = false;         // the host did not answer
+  // Number of the question that caused the last finished check; 0 if none.
+  std::uint64_t question = 0;
+  bool silent = false;  // whether the host did not answer
   void image(Image& image) { image(question, silent); }
   friend bool operator==(const HostAnswer&, const HostAnswer&) = default;
 };
@@ -96,7 +98,8 @@ struct Confirmation {
   bool ended = false;           // the host has acknowledged the last byte and the FIN
   std::uint64_t delivered = 0;  // uncompressed bytes that the host has acknowledged
   std::uint64_t window = 0;     // bytes that the host's window allows beyond `delivered`
-  // Number of keep-alives of the host, which ask whether its TCP peer is still there.
+  // Number of questions of the host: keep-alives and zero-window probes, which ask whether the
+  // other host is still there.
   std::uint64_t keep_alives = 0;
   UrgentNotice urgent = {};  // only if both ends have kCapabilityUrgent
   HostAnswer word = {};      // only if both ends have kCapabilityHostWords
@@ -120,7 +123,7 @@ struct Event {
     kPeerClosed,     // the peer sent CLOSE: all streams have ended, and no kReset follows
     kOpened,         // the peer has opened a stream; metadata() returns the metadata of its OPEN
     kReadable,       // there are new in-order bytes, or the end of the stream
-    kWritable,       // the writer has the free space that it lacked
+    kWritable,       // the writer now has the free space for which it has waited
     kReset,          // the peer has reset the stream, which no longer exists after this event
     kCapacity,       // peer_capacity() has changed
     kConfirmed,      // confirmation() has changed, or confirmed() has become true
@@ -137,7 +140,7 @@ struct Event {
 struct BlocksHeld {
   std::size_t to_peer = 0;    // for bytes written and not freed yet
   std::size_t from_peer = 0;  // for bytes received and not consumed yet
-  std::size_t reserves = 0;   // reserves taken; each is a part of a block
+  std::size_t reserves = 0;   // number of reserves in use; each is a part of a block
 };
 
 }  // namespace satrelay::stp

@@ -25,9 +25,9 @@ struct ArpMessage {
 // `payload` is the part of the frame after the Ethernet header. Returns nullopt unless it is a
 // request or a reply for IPv4 over Ethernet.
 std::optional<ArpMessage> parse_arp(ConstBytes payload);
-// Returns the IPv4 address that a message binds to its sender's MAC, whatever its operation and
-// hardware type are. Hosts learn from more messages than parse_arp() accepts. Returns nullopt if
-// the message is not about IPv4 addresses.
+// Returns the IPv4 address that a message binds to its sender's MAC. Accepts any operation and
+// hardware type, because hosts learn addresses also from messages that parse_arp() does not accept.
+// Returns nullopt if the message is not about IPv4 addresses.
 std::optional<IpAddress> arp_sender(ConstBytes payload);
 // Writes kArpSize bytes.
 void write_arp(const ArpMessage& message, MutableBytes out);

@@ -23,12 +23,12 @@ std::uint16_t fold(std::uint64_t sum) {
   return static_cast<std::uint16_t>(sum);
 }
 
-// Unfolded sum in machine order. The loop adds whole words, and adds their upper halves once more
-// separately. The sum of the lower halves follows from both sums, even if the first sum has
-// wrapped. That takes three operations per word and no carries, so the compiler can vectorise the
-// loop. The result is exact below 16 GiB. The loop uses vectors of 64 bytes if the processor has
-// them, even if the program was built for a processor without them. Builds with a sanitizer leave
-// this out, because the processor is checked before the sanitizer is ready.
+// Returns the unfolded sum in machine byte order, which is exact below 16 GiB. The loop computes
+// the sum of the whole words, and the sum of their upper halves. The sum of the lower halves is
+// then computed from these two sums, even if the first has wrapped. So each word takes three
+// operations and no carry, and the compiler can vectorize the loop. On processors with vectors of
+// 64 bytes, the program selects the first clone when it starts. Builds with a sanitizer have no
+// clones, because the clone is selected before the sanitizer is ready.
 #if defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
 [[gnu::target_clones("arch=x86-64-v4", "default")]]
 #endif
@@ -59,7 +59,7 @@ std::uint64_t native_sum(const std::byte* p, std::size_t size) {
     sum += load_native<std::uint16_t>(p);
     p += 2;
   }
-  if ((size & 1U) != 0) sum += load_u8(p);  // in machine order, a word's first byte is its low one
+  if ((size & 1U) != 0) sum += load_u8(p);  // the machine is little-endian
   return sum;
 }
 
@@ -123,8 +123,8 @@ std::uint16_t transport_checksum(const IpAddress& source, const IpAddress& desti
 
 bool transport_checksum_ok(const IpAddress& source, const IpAddress& destination,
                            std::uint8_t protocol, ConstBytes segment) {
-  // The complement of a sum of 0xffff is zero. If all octets are zero, the sum is zero, and its
-  // complement is not.
+  // A correct segment has the sum 0xffff, and the complement zero. If all octets are zero, the sum
+  // is zero, so the complement is 0xffff, and the segment is rejected.
   return transport_checksum(source, destination, protocol, segment) == 0;
 }
 

@@ -158,7 +158,8 @@ bool Coalescer::add(ConstBytes frame, Origin origin) {
   if (first_.is_v4) {
     const bool counts_on =
         next.identification == static_cast<std::uint16_t>(first_.identification + count_);
-    // An identification has no meaning if fragments are forbidden (RFC 6864). Then we send zeros.
+    // If the DF bit is set, the identification has no meaning (RFC 6864), and this program sets it
+    // to zero.
     const bool says_nothing = origin == Origin::kOwn && next.identification == 0 &&
                               first_.identification == 0 &&
                               (load_u8(frame.data() + first_.ip_at + 6) & 0x40) != 0;

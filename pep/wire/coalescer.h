@@ -20,9 +20,12 @@ class Coalescer {
 
   // Where a frame comes from, which decides whether it may be joined.
   enum class Origin : std::uint8_t {
-    kUnchecked,  // never joined: a cut would replace checksums that may be wrong by right ones
-    kChecked,    // from elsewhere, with right checksums: a cut must restore the same bytes
-    kOwn,        // from this program: a cut may number identifications and add checksums
+    // Never joined. If a checksum is wrong, segmentation would replace it by a right one.
+    kUnchecked,
+    // Received with right checksums. Segmentation must restore exactly the same bytes.
+    kChecked,
+    // Made by this program. Segmentation may set identifications and add checksums.
+    kOwn,
   };
 
   // Starts a new large frame with `frame`. Returns false if `frame` is not a segment with payload,

@@ -8,7 +8,7 @@ constexpr std::uint8_t kPppoeVersionAndType = 0x11;
 constexpr std::uint8_t kPppoeSessionData = 0;
 constexpr std::size_t kLabelSize = 4;
 constexpr std::uint32_t kBottomOfStack = 0x100;
-// Ethernet pads shorter payloads (IEEE 802.3 section 3.2.8).
+// Ethernet pads payloads that are shorter than this (IEEE 802.3 section 3.2.8).
 constexpr std::size_t kLeastEthernetPayload = 46;
 
 std::size_t size_of(const IpHeader& ip) { return std::size_t{ip.header_size} + ip.payload_size; }
@@ -60,8 +60,9 @@ std::optional<ConstBytes> ip_in_pppoe(ConstBytes payload) {
   return frame->payload.first(size_of(*ip));
 }
 
-// IPv6 has no header checksum that would distinguish it from other data that begins with a 6. So
-// its length must match the end of the frame.
+// Data other than IPv6 may also begin with the version number 6, and an IPv6 header has no
+// checksum. So an IPv6 packet is accepted only if it ends where the frame ends, or if the frame may
+// be padded.
 std::optional<ConstBytes> ip_in_mpls(ConstBytes payload) {
   const auto frame = parse_mpls(payload);
   if (!frame || !frame->has_bottom) return std::nullopt;

@@ -71,8 +71,8 @@ struct EthernetHeader {
 
 // Returns nullopt if the frame is too short, or has more than two tags.
 std::optional<EthernetHeader> parse_ethernet(ConstBytes frame);
-// Fills `header`, which must be in its initial state, because moving a returned header would cost
-// time for every frame. If it returns false, the contents of the header have no meaning.
+// Fills `header`, which must be in its initial state. This is faster than returning a header, which
+// would be moved for each frame. If the result is false, the contents of `header` have no meaning.
 [[nodiscard]] bool parse_ethernet(ConstBytes frame, EthernetHeader& header);
 // Writes header.size() bytes; `out` must have room for them.
 void write_ethernet(const EthernetHeader& header, MutableBytes out);

@@ -13,7 +13,8 @@ constexpr std::uint8_t kHostIdentity = 139;
 constexpr std::uint8_t kShim6 = 140;
 constexpr std::size_t kUnit = 8;  // the smallest size of any header
 
-// Size of a header, from its length field. RFC 4302 section 2.2 counts 32-bit words, minus two.
+// Size of a header in bytes, from its length field. The length field of an Authentication Header is
+// its size in 32-bit words, minus two (RFC 4302 section 2.2).
 std::size_t size_of(std::uint8_t number, const std::byte* header) {
   if (number == kFragment) return kFragmentHeaderSize;
   const std::size_t length = load_u8(header + 1);

@@ -20,8 +20,8 @@ inline constexpr std::size_t kFragmentHeaderSize = 8;
 struct ExtensionHeaders {
   enum class End : std::uint8_t {
     kTransport,      // the header of `protocol` begins at `size`
-    kLaterFragment,  // not the first fragment: more data of its datagram begins at `size`
-    kUnknown,        // too many headers, a malformed header, or more headers in a later fragment
+    kLaterFragment,  // not the first fragment: the data at `size` continues its datagram
+    kUnknown,        // too many headers, a malformed header, or a second Fragment header
   };
   // RFC 8200 section 4.5. An atomic fragment (RFC 6946: offset 0, no more fragments) is a whole
   // datagram.
@@ -31,15 +31,16 @@ struct ExtensionHeaders {
     bool more = false;
     std::uint8_t next_header = 0;  // the value in the Fragment header
     std::size_t data_at = 0;       // offset of the fragment's data, after the Fragment header
-    // Offset of the header before the Fragment header, which names it; nullopt if the fixed header
-    // names it.
+    // Offset of the extension header directly before the Fragment header; nullopt if the Fragment
+    // header is the first extension header.
     std::optional<std::size_t> named_at;
     bool is_atomic() const { return offset == 0 && !more; }
   };
 
   End end = End::kTransport;
-  std::uint8_t protocol = 0;  // number of the header at `size`, from the header before it
-  std::size_t size = 0;       // bytes of all headers that were walked
+  // Number of the header at `size`, from the next-header field before it.
+  std::uint8_t protocol = 0;
+  std::size_t size = 0;  // bytes of all headers that were walked
   std::optional<Fragment> fragment;
   // A Routing header names further hosts to visit (RFC 8200 section 4.4). So the destination in the
   // fixed header is not the destination of the transport segment.

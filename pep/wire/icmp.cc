@@ -30,9 +30,9 @@ IpAddress load_address(const std::byte* p, IpVersion version) {
   return IpAddress::v6(octets);
 }
 
-// Parses the quoted header. parse_ip() would refuse it: its lengths are those of the packet that
-// failed and not of the quotation, and its checksum may be stale. Moves `quote` to the transport
-// header.
+// Parses the quoted header, and advances `quote` to the transport header. parse_ip() would reject
+// the quoted header: its length field describes the whole packet that failed, of which only the
+// beginning is quoted, and its checksum may be outdated.
 bool parse_quoted_v4(ConstBytes& quote, QuotedFlow& flow) {
   if (quote.size() < kIpv4HeaderSize) return false;
   const std::byte* p = quote.data();

@@ -87,7 +87,8 @@ std::size_t write_neighbour(const IpHeader& ip, const NeighbourMessage& message,
   IcmpMessage icmp;
   icmp.type = message.advertisement ? kIcmpV6NeighbourAdvertisement : kIcmpV6NeighbourSolicitation;
   if (message.advertisement) {
-    // An answer goes to the host that asked. An advertisement to a group is unsolicited.
+    // An advertisement that answers a solicitation has a unicast destination here. An advertisement
+    // to a multicast group is unsolicited.
     icmp.rest = ip.destination.is_multicast() ? kOverride : kSolicited | kOverride;
   }
   icmp.body = ConstBytes(body).first(writer.written());

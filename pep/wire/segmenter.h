@@ -26,7 +26,7 @@ class Segmenter {
   // `frame` must stay unchanged until the last piece is written. VLAN tags, IPv4 options and IPv6
   // extension headers are copied to each piece. Returns nullopt if another protocol than `protocol`
   // follows them (a tunnel), or if the frame is a fragment, has no payload, makes too many pieces,
-  // or contradicts itself.
+  // or is malformed.
   static std::optional<Segmenter> of(ConstBytes frame, SegmentedProtocol protocol,
                                      std::size_t segment_size);
   // Like of() above, for a packet within `tunnel`, which Tunnel::around() has found in this frame.
@@ -34,8 +34,7 @@ class Segmenter {
                                      SegmentedProtocol protocol, std::size_t segment_size);
 
   // Limits the pieces so that their IP packets fit this MTU. Returns false in two cases:
-  // - The segment is more than a run of bytes (SYN, RST, urgent data). It must stay in one piece,
-  //   unless its sender has left it to an offload.
+  // - The segment has SYN, RST or urgent data, and must stay in one piece.
   // - The headers leave less than half of the MTU for payload. Such headers would make very many
   //   pieces, and no honest host has them.
   [[nodiscard]] bool fit(std::size_t mtu);
@@ -73,7 +72,7 @@ class Segmenter {
   std::size_t payload_size_ = 0;
   std::size_t segment_size_ = 0;
   std::size_t written_ = 0;
-  std::uint16_t count_ = 0;  // pieces written
+  std::uint16_t count_ = 0;  // number of pieces written
 };
 
 }  // namespace satrelay::wire

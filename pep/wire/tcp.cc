@@ -57,7 +57,8 @@ bool parse_option(const std::byte* option, std::size_t size, TcpOptions& options
     case kSack:
       if (size < 2 + kSackBlockSize || (size - 2) % kSackBlockSize != 0) return false;
       for (std::size_t at = 2; at < size; at += kSackBlockSize) {
-        if (options.sack_count == kMaxSackBlocks) return false;  // 40 octets hold no more
+        // 40 octets of options hold no more blocks.
+        if (options.sack_count == kMaxSackBlocks) return false;
         options.sack[options.sack_count++] = {.begin = load_u32(option + at),
                                               .end = load_u32(option + at + 4)};
       }

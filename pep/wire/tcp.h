@@ -33,7 +33,8 @@ struct TcpFlags {
                                 kUrg = 0x20, kEce = 0x40, kCwr = 0x80;
 };
 
-// Whether a segment begins a connection. A SYN with FIN or RST does not, and no host sends one.
+// Whether a segment begins a connection. A SYN with FIN or RST does not; no working host sends such
+// a segment.
 constexpr bool opens_connection(std::uint8_t flags) {
   constexpr unsigned kHandshake = TcpFlags::kSyn | TcpFlags::kAck | TcpFlags::kRst | TcpFlags::kFin;
   return (flags & kHandshake) == TcpFlags::kSyn;

@@ -128,8 +128,8 @@ class Tunnel::Search {
 
   bool vxlan(std::size_t at) {
     if (room(at) < kVxlanHeaderSize) return false;
-    // Other flags say that another protocol than Ethernet follows, or which side completes the
-    // inner checksum.
+    // Other flags announce a protocol other than Ethernet, or say which side completes the inner
+    // checksum.
     const std::uint32_t flags = load_u32(frame_.data() + at);
     return (flags & kVxlanHasNetwork) != 0 && (flags & ~kVxlanKnown) == 0 &&
            typed(kBridgedEthernet, at + kVxlanHeaderSize);

@@ -23,8 +23,9 @@ class Tunnel {
  public:
   // Finds the tunnel around the packet that has its transport header at `transport_at`. Hosts
   // choose the ports of UDP tunnels, so a port does not show the kind of tunnel. Instead, each kind
-  // is tried, and the kind that leads to `transport_at` is taken. Returns nullopt if no kind does,
-  // if two lengths contradict each other, or if a header has a flag of unknown meaning.
+  // is tried, until the inner transport header of one kind is at `transport_at`. Returns nullopt if
+  // there is no such kind, if two lengths contradict each other, or if a header has a flag of
+  // unknown meaning.
   static std::optional<Tunnel> around(ConstBytes frame, std::size_t transport_at);
 
   std::size_t outer_at() const { return outer_at_; }  // offset of the outer IP header

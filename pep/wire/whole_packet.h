@@ -1,5 +1,5 @@
-// An IP packet that can be analysed on its way: it is no fragment, and it is addressed to its final
-// destination.
+// An IP packet that a gateway on the path can analyze: it is not a fragment, and its destination
+// address is the final one.
 #pragma once
 
 #include <cstddef>

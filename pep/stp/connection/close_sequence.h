@@ -35,8 +35,8 @@ class CloseSequence {
   // Whether the next CLOSE is a repetition for a peer that still sends.
   bool repeats() const { return repeats_; }
   std::uint64_t number() const { return number_; }
-  // To be called when it is time to send CLOSE as packet number(). on_sent() follows only if CLOSE
-  // was sent: the key may be worn out.
+  // Call on_turn() when it is time to send CLOSE as packet number(). Then call on_sent(), unless
+  // CLOSE could not be sent because the key has protected too many packets.
   void on_turn(Instant now) {
     --left_;
     last_ = now;

@@ -224,8 +224,8 @@ std::optional<KeyExchange::Reading> Connection::read_keys(const ReceivedHello& h
       return reading;
     case Verdict::kRepeated:
       if (hello.keys.has_mac) handshake_.on_repeated(hello.frame.epoch, now);
-      // Our last answer may be lost, so the HELLO is answered again. Only a HELLO with an offer had
-      // a turn, which the answer then shares.
+      // Our last answer may be lost, so the HELLO is answered again. If it has an offer, it was
+      // read in a turn, so the answer needs no turn of its own.
       if (hello.frame.answer_wanted) {
         handshake_.answer_stranger(now);
         if (!hello.keys.offer.empty()) turns_.owe_answer();
@@ -265,7 +265,7 @@ std::optional<Connection::Opened> Connection::open_of_newcomer(const PacketHeade
   if (key_exchange_) {
     if (newcomer_has_mac_) turns_.budget().on_mac_proved(turns_.who().peer, now);
     key_exchange_->settle(peer().epoch);
-    // An acceptance of the old offer would only prove that its sender was there earlier.
+    // An acceptance of the old offer would only prove that its sender was running earlier.
     key_exchange_->withdraw_offer();
   }
   return Opened{number, *frames, begin(now)};

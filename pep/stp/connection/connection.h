@@ -63,17 +63,18 @@ class Connection {
   bool on_heard(Instant now);
 
   // --- HELLOs that arrive
-  // The state of the session that matters for a HELLO.
+  // The state of the session on which the handling of a HELLO depends.
   struct Situation {
     std::uint64_t next = 0;  // number of our next packet
     bool is_silent = false;  // the path has been silent for so long that the peer may be suspect
-    // There is memory to end the current session, so another session may begin.
+    // Whether another session may begin. It may not while the streams of too many ended sessions
+    // are not freed yet (RetiredStreams).
     bool may_begin = true;
     Instant now;
   };
   enum class Change : std::uint8_t {
     kNothing,
-    kHeard,  // the peer is alive, and knows our boot
+    kHeard,  // the peer is alive, and knows our boot epoch
     // A newcomer has sent HELLO, and there was no newcomer before. The peer may have restarted.
     kNewcomer,
     kBegun,  // a session has begun, and any other session has ended
@@ -81,11 +82,11 @@ class Connection {
   struct Heard {
     Change change = Change::kNothing;
     bool has_restarted = false;  // with kBegun: another session existed until now
-    bool wants_proof = false;    // with kBegun: the peer asks for a sign of life
+    bool wants_proof = false;    // with kBegun: the peer wants proof that we are running now
     Duration rtt;                // RTT sample; zero if there is none
   };
   Heard handle_hello(ConstBytes datagram, const PacketHeader& header, const Situation& situation);
-  // Reads the held HELLO, if its turn has come.
+  // Reads the HELLO that HelloAdmission holds, if a turn for it is available (turns.h).
   Heard hear_held_hello(const Situation& situation);
   bool holds_hello() const { return admission_.holds_hello(); }
   Instant next_held_hello() const { return admission_.next(); }
@@ -112,7 +113,7 @@ class Connection {
   Hello make_hello(std::uint64_t stream_credit, Instant now);
   // Completes the packet that contains the HELLO of make_hello().
   void close_hello(MutableBytes packet);
-  // Our HELLO grants the peer this credit for all streams of the lane together.
+  // The credit for all streams of the lane together that our HELLO grants to the peer.
   std::uint64_t promised() const { return promised_; }
   void promise(std::uint64_t lane_credit);
   // Whether there is a newcomer that has not proved yet to be the peer.

@@ -33,7 +33,7 @@ class Handshake {
     kNothing,
     kNewcomer,     // a newcomer has sent HELLO, but has not proved yet to be the peer
     kEstablished,  // this HELLO establishes the peer, and all state of another epoch is void
-    kStale,        // from a session that seems to have ended
+    kStale,        // the HELLO is from a boot of the peer that seems to have ended
     kIncompatible,
     kUnlikeSecurity,  // one end encrypts, the other does not
     // The ends have different numbers of lanes, so they would look for a flow on different lanes.
@@ -54,16 +54,17 @@ class Handshake {
   // Returns kIncompatible, kUnlikeSecurity or kUnlikeLanes if no session with the sender of `hello`
   // is possible, or else kNothing.
   Outcome find_mismatch(const HelloFrame& hello) const;
-  // `peer_silent` says whether the established peer has been silent for long. Only then may a boot
-  // with a lower epoch replace it: the clock of the peer may have been set back.
+  // `peer_silent` says whether the established peer has been silent for long. A boot with a lower
+  // epoch may replace only a silent peer. A new boot has a lower epoch if the clock of the peer was
+  // set back.
   Outcome handle_hello(const HelloFrame& hello, std::uint32_t number, bool peer_silent,
                        Instant now);
   // A packet of the newcomer's session has arrived, which proves that the newcomer is the peer.
   void establish_newcomer();
   // A packet of another session has arrived. Its sender gets a HELLO, at a limited rate.
   void answer_stranger(Instant now);
-  // Asks the established peer for another HELLO. Our HELLO is sent now, or one interval after the
-  // last one.
+  // Asks the established peer for another HELLO. Our HELLO is sent one interval after our last
+  // HELLO, or now if that time has passed.
   void ask_again(Instant now) {
     asks_ = true;
     hello_at_ = std::min(hello_at_, later(now, last_hello_ + config_.interval));
@@ -145,7 +146,8 @@ class Handshake {
   Instant last_earned_ = last_hello_;
   int answers_left_ = kAnswers;
   static constexpr std::uint32_t kRemembered = 8;
-  std::array<Instant, kRemembered> sent_at_;  // when the last HELLOs were sent, by number
+  // Send times of our last HELLOs, indexed by number modulo kRemembered.
+  std::array<Instant, kRemembered> sent_at_;
   std::uint32_t number_ = 0;
   std::uint32_t echo_ = 0;
   int unanswered_ = 0;

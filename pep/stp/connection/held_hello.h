@@ -1,5 +1,6 @@
-// A HELLO that has arrived, and waits for its turn to be read. A session holds one HELLO. If HELLOs
-// have a MAC, the newest is held, since the peer's own HELLO is newer than any recorded HELLO.
+// Holds one HELLO that has arrived, until it may be read (turns.h). If several HELLOs with a MAC
+// arrive, the newest is held. An attacker can only replay HELLOs that the peer sent earlier, so a
+// replayed HELLO never replaces the peer's latest HELLO.
 #pragma once
 
 #include <cstddef>
@@ -14,19 +15,20 @@ namespace satrelay::stp {
 
 class HeldHello {
  public:
-  // The reasons to hold one HELLO instead of another. The strongest reason comes first.
+  // Ranks HELLOs: if two HELLOs wait, the one with the greater claim is held. The members are
+  // compared in this order.
   struct Claim {
-    bool has_mac = false;  // it has a MAC, so a holder of the secret has written it
-    // Only without a MAC: it names our epoch, so its sender has received one of our HELLOs.
+    bool has_mac = false;  // the HELLO has a MAC, so a holder of the secret has written it
+    // Only without a MAC: the HELLO names our epoch, so its sender has received one of our HELLOs.
     bool names_us = false;
     std::uint64_t epoch = 0;   // only with a MAC: the boot epoch of its sender
-    std::uint32_t number = 0;  // only with a MAC: its number in that boot
+    std::uint32_t number = 0;  // only with a MAC: number of the HELLO in that boot
     friend auto operator<=>(const Claim&, const Claim&) = default;
   };
 
   bool empty() const { return packet_.empty(); }
   const Claim& claim() const { return claim_; }
-  // Holds `packet` if no HELLO is held, or if the held one has a weaker claim. Returns whether
+  // Holds `packet` if no HELLO is held, or if the held HELLO has a smaller claim. Returns whether
   // `packet` is now held. If two HELLOs without a MAC have equal claims, the first stays.
   bool offer(ConstBytes packet, const Claim& claim) {
     if (packet.size() > kMinDatagram || (!empty() && claim <= claim_)) return false;

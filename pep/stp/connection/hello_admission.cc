@@ -51,8 +51,8 @@ bool HelloAdmission::admit_without_mac(const ReceivedHello& hello, KeyExchange& 
   }
   const std::uint64_t unread = parts_.counters.hellos_unread;
   hold(hello, {.names_us = hello.frame.peer_epoch == epoch_});
-  // The dropped HELLO may be from the peer. So ask the peer for another: its answer names our
-  // epoch, and so has a stronger claim than a held HELLO that does not (names_us).
+  // The dropped HELLO may be from the peer. So ask the peer for another HELLO. That HELLO will name
+  // our epoch, so it replaces a held HELLO that does not (Claim::names_us).
   if (parts_.counters.hellos_unread != unread && !is_alive) {
     key_exchange.want_answer();
     parts_.handshake.ask_soon(now);

@@ -41,12 +41,12 @@ class HelloAdmission {
   // `epoch` is our boot epoch.
   HelloAdmission(const Parts& parts, std::uint64_t epoch) : parts_(parts), epoch_(epoch) {}
 
-  // Whether the HELLO may be read now. If not, it may be held until its turn. `is_alive` says
-  // whether the peer is alive.
+  // Returns whether the HELLO may be read now. If not, the HELLO may be held and read later
+  // (take()). `is_alive` says whether the peer is alive.
   [[nodiscard]] bool admit(const ReceivedHello& hello, KeyExchange& key_exchange, bool is_alive,
                            Instant now);
   bool holds_hello() const { return !held_.empty(); }
-  // When it is the turn of the held HELLO; never() if none is held.
+  // When the held HELLO may be read; never() if none is held.
   Instant next() const {
     return held_.empty() ? Instant::never() : turns_of_held().due(parts_.turns.who());
   }
@@ -59,7 +59,7 @@ class HelloAdmission {
   bool admit_without_mac(const ReceivedHello& hello, KeyExchange& key_exchange, bool is_alive,
                          Instant now);
   void hold(const ReceivedHello& hello, const HeldHello::Claim& claim);
-  // The turns for which the held HELLO waits.
+  // The Turns object that decides when the held HELLO may be read.
   Turns& turns_of_held() const {
     HelloBudget& budget = parts_.turns.budget();
     return held_.claim().has_mac ? budget.offers : budget.without_mac;

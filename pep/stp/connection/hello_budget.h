@@ -23,9 +23,9 @@ class HelloBudget {
                                               Duration::milliseconds(1)};
   // Our own HELLOs that answer no holder of the secret, and repeated CLOSEs.
   static constexpr Turns::Pace kOurs = {Duration::milliseconds(5), 64, Duration::zero()};
-  // Our answers to acceptances of our offers. An acceptance is read without a turn. It may come
-  // with the peer's next offer, and our answer may contain another acceptance: in total about 150
-  // us.
+  // Our answers to acceptances of our offers. An acceptance is read without a turn. Reading it and
+  // writing the answer take about 150 us, if the HELLO also contains an offer, and our answer
+  // accepts this offer.
   static constexpr Turns::Pace kAnswers = {Duration::milliseconds(10), 128, Duration::zero()};
   // After a peer has proved that its HELLOs have MACs, HELLOs in its name without a MAC are dropped
   // for this time.

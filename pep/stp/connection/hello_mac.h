@@ -4,8 +4,8 @@
 //
 // The MAC covers the whole packet except the MAC itself and the checksum. So it covers the lane,
 // both boot epochs and the name of the accepted offer. Its key belongs to this pair of gateways,
-// and has no other purpose. Its nonce contains the direction. The MAC proves nothing about time: a
-// HELLO may have been recorded long ago.
+// and has no other purpose. Its nonce contains the direction. The MAC does not prove when the HELLO
+// was sent: an attacker may replay a HELLO that the peer sent long ago.
 #pragma once
 
 #include <cstdint>

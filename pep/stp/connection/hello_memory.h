@@ -13,8 +13,8 @@ namespace satrelay::stp {
 
 class HelloMemory {
  public:
-  // The highest HELLO number is remembered for this many boots: the latest boot, and the other
-  // boots with the most recent HELLOs.
+  // The highest HELLO number is remembered for this many boots: the boot with the highest epoch,
+  // and the boots that were added last.
   static constexpr std::size_t kBoots = 8;
 
   // Returns true, and remembers the number, if the HELLO is newer than all earlier HELLOs of its

@@ -24,11 +24,11 @@ class HelloTurns {
   // identifies the session in `shared`. The budgets in `octets` must outlive this object.
   HelloTurns(HelloBudget* shared, const Turns::Who& who, const HandshakeBudgets& octets);
 
-  // The budget for reading HELLOs, and the identity of this session in it.
+  // The budget that limits HELLOs, and the identity of this session in that budget.
   HelloBudget& budget() const { return budget_; }
   const Turns::Who& who() const { return who_; }
 
-  // A HELLO that had its turn is read now.
+  // A HELLO is read in its turn.
   void on_turn() { answers_acceptance_ = false; }
   // A HELLO is read without a turn, since it accepts our offer.
   void on_acceptance() { answers_acceptance_ = !owes_answer_ || answers_acceptance_; }

@@ -16,7 +16,7 @@ class PeerEvents {
     // kCapacity only says that the capacity has changed, so one pending event is enough for several
     // changes. Otherwise a peer that sends many RATE frames could displace other events.
     if (kind == Event::Kind::kCapacity && holds(kind)) return;
-    // The relay does not poll. Drop the oldest event, as the newest events matter most.
+    // The relay has not polled events for long. Drop the oldest event, as the newest matter most.
     if (count_ == kinds_.size()) pop();
     kinds_[(first_ + count_) % kinds_.size()] = kind;
     ++count_;

@@ -58,7 +58,7 @@ void Turns::serve(Instant now) {
     Peer& peer = peers_[index];
     ++first_;
     peer.stands_in_line = false;
-    if (peer.waiting == 0) continue;  // none of its lanes waits any more
+    if (peer.waiting == 0) continue;  // no lane of this peer waits any more
     serve(peer);
     spend(at);
     if (peer.waiting != 0) line_up(index);

@@ -28,11 +28,12 @@ class Turns {
 
   Turns(std::size_t peers, const Pace& pace);
 
-  // Whether it is the turn of `who` now. If not, `who` gets one place in line.
+  // Returns whether `who` has a turn now, and uses it up. If not, `who` is put in line, unless it
+  // is in line already.
   bool take(const Who& who, Instant now);
   bool waits(const Who& who) const { return has(peers_[who.peer].waiting, who.lane); }
-  // When a waiting session should ask again: at the time of its turn if no peer before it leaves
-  // the line. If it already has its turn, at once.
+  // When a waiting session should call take() again. If its turn has come, that is at once.
+  // Otherwise it is the time at which its turn comes if no peer ahead of it leaves the line.
   Instant due(const Who& who) const;
   // The session no longer needs its turn.
   void leave(const Who& who);

@@ -61,24 +61,27 @@ struct Fec {
   // The packets for which repairs may still have been in flight at `then`, when the receiver wrote
   // a report. The ranges are ascending and disjoint. Valid until the next call.
   std::span<const Range> repairable(Instant then);
-  // Whether packet `number` of `code` is among the packets that repairable() found for this code.
-  // The result of repairable() for one code may contain packets of the other.
+  // Whether repairs of `code` may have been in flight for packet `number`, according to the last
+  // call of repairable(). The ranges of one code may contain packets of the other code, so the
+  // caller must know the code of the packet.
   bool is_repairable(FecCode code, std::uint64_t number) const;
 
-  // The purpose of a packet with `items`. It is the stream of the last item, as the first items may
-  // be retransmissions. In a last flight (`ends`) it is the stream of the first data item.
+  // Returns which stream a packet with `items` is sent for: the stream of the last item, as the
+  // first items may be retransmissions. In a last flight (`ends`) it is the stream of the first
+  // data item.
   static FecSender::Purpose purpose_of(std::span<const SentItem> items, bool ends);
   void note_runs(const FeedbackFrame& report) {
     runs.on_report(report);
     policy.set_run_length(runs.mean());
   }
-  // Forgets the losses of packets below `number`, as they were no losses of the path.
+  // Forgets the losses of packets below `number`, because the path did not lose these packets by
+  // chance: they were too large.
   void forget_runs_below(std::uint64_t number) {
     runs.forget_below(number);
     policy.set_run_length(runs.mean());
   }
-  // `repaired` is a count in the peer's report: how many of our packets the path has lost and the
-  // peer has recovered. Returns by how much the count has grown.
+  // `repaired` is a count from the peer's report: the number of our packets that were lost on the
+  // path, and then recovered by the peer with repairs. Returns by how much the count has grown.
   std::uint64_t note_repaired(std::uint64_t repaired) {
     if (repaired <= peer_repaired) return 0;
     const std::uint64_t more = repaired - peer_repaired;
@@ -99,9 +102,11 @@ struct Fec {
   RepairBacklog waiting;                         // repairs that wait for the next call
   std::span<const Range> repairable_flights;     // flights in the last result of repairable()
   std::optional<Range> repairable_prompt;  // prompt packets in the last result of repairable()
-  std::vector<Range> all_repairable;       // the last result of repairable(), if it contains both
-  std::uint64_t dropped = 0;               // repairs that were dropped instead of sent
-  std::uint64_t peer_repaired = 0;  // how many of our packets were recovered, as the peer reports
+  // The last result of repairable(), if it contains packets of both codes.
+  std::vector<Range> all_repairable;
+  std::uint64_t dropped = 0;  // repairs that were dropped instead of sent
+  // Number of our packets that the peer has recovered, from its reports.
+  std::uint64_t peer_repaired = 0;
 };
 
 // The CODED at the beginning of a packet, and the frames after it. nullopt if the packet does not

@@ -29,14 +29,14 @@ class FecPolicy {
 
   // Counts reported packets: packets that arrived, and packets that the path lost, repaired or not.
   void on_report(std::uint64_t delivered, std::uint64_t lost);
-  // `packets` of the packets that were counted as lost were not lost on the path.
+  // Corrects the counts: `packets` of the counted losses were not losses of the path.
   void on_excused(std::uint64_t packets) {
     losses_ = std::max(0.0, losses_ - static_cast<double>(packets));
   }
   // Sets the mean length of runs of losses in packets, at least 1.
   void set_run_length(double packets) { run_ = packets; }
 
-  // Whether reports have covered more than a few packets.
+  // Whether reports have covered at least kPriorPackets packets.
   bool is_measured() const { return packets_ >= kPriorPackets; }
   // Whether enough packets were reported, and none of them was lost.
   bool is_clean() const { return packets_ >= kEnough && losses_ < 0.5; }
@@ -44,15 +44,15 @@ class FecPolicy {
   // The upper 95% confidence bound of the loss. The beta posterior is approximated by a normal
   // distribution. If packets are lost in runs, each packet carries less information.
   double loss_bound() const;
-  // The number of repairs for `sources` packets that keeps the chance of more losses, among packets
-  // and repairs together, below residual(). The result is limited to a share of the packets. It is
-  // kMostRepairs + 1 if the window is too long.
+  // Returns the number of repairs for a window of `sources` packets. The chance that more packets
+  // than this number are lost, including repairs, is at most residual(). The result is limited in
+  // proportion to `sources`. It is kMostRepairs + 1 if the window is too long.
   std::size_t repairs_for(std::size_t sources) const;
   // The largest number of packets, up to `most`, for which `repairs` are enough.
   std::size_t sources_for(std::size_t repairs, std::size_t most) const;
 
-  // This number of bytes at the start of a stream is always protected, since the stream may end
-  // with them.
+  // A stream that has sent less than this number of bytes may still be short, even if it has sent
+  // more than its share of a flight.
   static constexpr std::uint64_t kLeastShortFlow = 128 * 1024;
   // Repairs wait for the bytes of a short flow only until its stream has sent this number of bytes.
   static constexpr std::uint64_t kMostShortFlow = 1280 * 1024;
@@ -60,7 +60,7 @@ class FecPolicy {
 
  private:
   // A window gets at most these repairs: half the number of its packets, plus kLeastShare, plus
-  // kShareOfRun for each packet of a mean run beyond the first. The last part is limited to a
+  // kShareOfRun for each packet of a mean run beyond the first. The last term is limited to a
   // quarter of the number of packets.
   static constexpr double kLeastShare = 6;
   static constexpr double kShareOfRun = 4;
@@ -69,9 +69,9 @@ class FecPolicy {
   // The prior: a loss of 1%, with the weight of a hundred packets.
   static constexpr double kPriorPackets = 100;
   static constexpr double kPriorLosses = 1;
-  // Until kPriorPackets are measured, windows longer than kShortWindow get repairs for this loss,
-  // as a flow of less than a round trip ends before the first report on it. Short windows do not,
-  // as most flows are short, and most paths lose less.
+  // Until kPriorPackets are measured, windows longer than kShortWindow get repairs for this assumed
+  // loss, because a flow of less than a round trip ends before the first report on it. Short
+  // windows get fewer repairs, because most flows are short, and most paths lose less.
   static constexpr double kUnknownLoss = 0.05;
   static constexpr std::size_t kShortWindow = 64;
 

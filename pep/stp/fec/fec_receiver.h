@@ -60,13 +60,14 @@ class FecReceiver {
 
   // Handles a covered packet that has arrived and is recorded in `received`. `frames` are the
   // frames after its CODED. If repairs have waited for this packet, and the budget of the call is
-  // used up, they wait for settle_known().
+  // used up, settle_known() must insert the packet into their equations.
   void handle_packet(std::uint16_t index, std::uint64_t number, ConstBytes frames,
                      const ReceivedPackets& received, Instant now);
   // Handles the REPAIR `frame` of a packet that is recorded in `received`.
   void handle_repair(const RepairFrame& frame, const ReceivedPackets& received, Instant now);
-  // Whether work is left for the next call: deferred packets, or a known packet that must still be
-  // inserted into equations. settle_known() inserts one such packet.
+  // Whether work is left for the next call. There may be deferred packets, or packets that have
+  // arrived late and must still be inserted into the equations in which they are unknowns. Each
+  // call of settle_known() inserts one of these.
   bool work_waits() const { return rest_waits_ || known_waits_; }
   void leave_work() { rest_waits_ = known_waits_ = false; }
   void settle_known(const ReceivedPackets& received);
@@ -188,7 +189,7 @@ class FecReceiver {
   std::size_t unknown_count_ = 0;
   std::size_t repaired_first_ = 0, repaired_count_ = 0;
   bool rest_waits_ = false;   // some of the recovered packets are deferred
-  bool known_waits_ = false;  // at least one unknown packet has arrived
+  bool known_waits_ = false;  // at least one packet that is an unknown of an equation has arrived
   Counters counters_;
   std::uint64_t used_before_ = 0;  // value of `used` at the last clear()
 };

@@ -59,7 +59,7 @@ void FecSender::give_time_back(Window& window) {
 void FecSender::open(std::uint64_t number, const Purpose& purpose, const Plan& plan, Instant now) {
   SATRELAY_CHECK(count_ < kWindows);
   if (count_ == 0)
-    first_ = 0;  // use the first slots again: the pages of the others may not take memory yet
+    first_ = 0;  // reuse the first slots: the memory of the other slots may not be touched yet
   // Not initialized: pages that are never used take no memory.
   if (!sums_) sums_.reset(new std::byte[kWindows * FecPolicy::kMostRepairs * stride_]);
   ++count_;
@@ -128,7 +128,8 @@ void FecSender::close(std::uint64_t next_number, Instant now) {
 }
 
 // How long to wait for another packet before the window ends. Packets of bulk, which are not
-// covered, are sent between the packets of a window. So the wait grows with the gaps between these.
+// covered, are sent between the packets of a window. So the wait grows with the gaps between the
+// packets of the window.
 Duration FecSender::lull(const Window& window, Waiting waiting) {
   if (waiting == Waiting::kNothing) return kLull;
   if (waiting == Waiting::kShort || window.sources < 2) return kLongestLull;
@@ -182,7 +183,8 @@ bool FecSender::is_early_due() const {
              static_cast<double>(window.sent + 1);
 }
 
-// Limited, as the receiver must still keep the packets of the window when its repairs arrive.
+// The result is limited, because the receiver must still keep the packets of the window when the
+// repairs of the window arrive.
 std::size_t FecSender::courtesy() const {
   return std::min(kCourtesy, (kReach - front().sources) / 2);
 }

@@ -73,7 +73,7 @@ class FecSender {
   struct Plan {
     // Number of packets expected in this window and the next ones; 0 if unknown.
     std::size_t packets = 0;
-    std::size_t repairs = 0;  // there is time for at most this many
+    std::size_t repairs = 0;  // largest number of repairs for which there is time
   };
 
   // `codec`, `policy` and `time` must outlive this object. The time for the sums is taken from
@@ -136,9 +136,9 @@ class FecSender {
   static constexpr std::size_t kShare = 8;
   // A window may always have this many repairs. They need so little time that it is not counted.
   static constexpr std::size_t kFewRepairs = 6;
-  // Early repairs are sent as often as packets are lost on average, times this factor. Without the
-  // factor, about half of the windows would lose more than average, and these losses would wait for
-  // the end of the window.
+  // Early repairs are sent as often as packets are lost on average, times this factor. About half
+  // of the windows lose more than average. Without the factor, their last losses would wait for the
+  // end of the window.
   static constexpr double kEarly = 1.3;
   // Number of packets of short flows that are sent before repairs.
   static constexpr std::size_t kCourtesy = 1024;
@@ -158,8 +158,9 @@ class FecSender {
     // closed.
     std::size_t repairs = 0;
     std::size_t sent = 0;
-    std::size_t additions = 0;  // additions for which time was taken
-    bool is_full = false;       // the window ended with its last expected packet
+    // Number of additions for which time was taken from the budget and not used yet.
+    std::size_t additions = 0;
+    bool is_full = false;  // the window ended with its last expected packet
     Purpose purpose;
     Instant opened;
     Instant last_added;

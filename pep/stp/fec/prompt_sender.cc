@@ -46,7 +46,8 @@ void PromptSender::grow_allowance(Instant now) {
   const Duration passed = std::min(now - allowed_until_, Duration::seconds(10));
   allowance_ += kAllowance * passed.to_seconds();
   allowed_until_ = now;
-  // The allowance pays for one repair after a lull. The rest is added to the earnings of the flow.
+  // The allowance pays for one repair after a lull. Any further allowance is added to the bytes
+  // that the flow has earned.
   const double spare = std::max(0.0, allowance_ - kKept);
   allowance_ -= spare;
   earned_ = std::min(earned_ + spare, kMostEarned);

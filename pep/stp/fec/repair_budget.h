@@ -1,7 +1,7 @@
 // Limits the time for repairs, counted in additions of one symbol to another. A peer with the right
-// keys must not keep a core busy with repairs that cost much and recover little. Nor must the
-// repairs that we send to hundreds of peers with lossy paths. Both codes of a session share the
-// budget, and so do all sessions of a worker.
+// keys must not keep a core busy with repairs that cost much and recover little. The repairs that
+// we send to hundreds of peers with lossy paths must not keep a core busy either. Both codes of a
+// session share the budget, and so do all sessions of a worker.
 #pragma once
 
 #include <algorithm>
@@ -33,8 +33,8 @@ class RepairTime {
     left_ -= additions;
     return true;
   }
-  // Takes time for additions that were not known in advance. The time may become negative, and is
-  // then paid from later time.
+  // Takes time for additions that were not known in advance. The remaining time may become
+  // negative. Later time then makes up for it.
   void owe(std::int64_t additions) { left_ -= additions; }
   // Returns the time for additions that a window took, but did not need.
   void give_back(std::int64_t additions) { left_ = std::min(most_, left_ + additions); }

@@ -129,8 +129,8 @@ void RepairPlanner::add(const PacketBuilder& packet, const Coverage& coverage,
   fec.sender.add(job_.next, packet.covered(), purpose, coverage.plan, job_.now);
 }
 
-// Whether a repair is still useful. It is not if its packets have arrived by now, or if the stream
-// turned out to be bulk.
+// Whether a repair is still useful. It is not if the packets that it covers have arrived by now, or
+// if their stream has become bulk.
 bool RepairPlanner::is_useful(const FecSender::Purpose& purpose) const {
   if (purpose.ends || !purpose.has_stream) return true;
   const Stream* stream = job_.streams.present(purpose.stream, purpose.generation);
@@ -139,9 +139,9 @@ bool RepairPlanner::is_useful(const FecSender::Purpose& purpose) const {
   return may_end(*stream) || is_ending(*stream) || !NewList::contains(*stream);
 }
 
-// While large packets are in grave doubt, a long repair waits. The doubt may soon be over, as
-// reports are also lost in bursts. But if large packets really do not pass, the repair would not
-// arrive, and would only delay the retransmission of lost bytes.
+// Whether the next repair must wait, because it is long, and large packets may not get through
+// (PathMtu::Doubt::kGrave). If they do not, the repair would only delay the retransmission of lost
+// bytes. If only a burst of reports was lost, the doubt is soon over, and the repair is sent.
 bool RepairPlanner::is_doubtful() const {
   return job_.path.mtu.is_doubtful(job_.fec.sender.next_size() + job_.stp_overhead);
 }

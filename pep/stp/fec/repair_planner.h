@@ -19,7 +19,7 @@
 
 namespace satrelay::stp {
 
-// How a packet is covered.
+// The code that covers a packet, and its settings.
 struct Coverage {
   FecCode code = FecCode::kFlight;
   FecSender::Plan plan = {};
@@ -66,7 +66,8 @@ class RepairPlanner {
   FecSender::Waiting waiting() const;
   bool is_useful(const FecSender::Purpose& purpose) const;
   bool is_doubtful() const;
-  // The stream that the next packet would begin with, as far as is known.
+  // Predicts which stream has the first bytes in the next packet; nullptr if no stream has bytes to
+  // send.
   const Stream* first_stream() const {
     return job_.streams.sending().first(job_.turn.open, job_.turn.first);
   }

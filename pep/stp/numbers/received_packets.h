@@ -69,8 +69,8 @@ class ReceivedPackets {
 
   // The peer needs no more reports about packets below `number`.
   void settle(std::uint64_t number);
-  // The peer has missed reports. So the next report begins at `number`, if packets from there on
-  // are still known.
+  // The peer has missed reports. So the next two reports also cover the packets from `number` on,
+  // except packets below floor().
   void rewind(std::uint64_t number);
 
   // Writes the next part of a report into `out`, which must have at least kMinReportRoom free

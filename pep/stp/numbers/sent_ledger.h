@@ -26,8 +26,8 @@ enum class ItemKind : std::uint8_t {
   kStreamCredit,
   kLaneCredit,
   kRate,         // offset is the sequence number of the frame
-  kConfirm,      // offset has the same meaning
-  kStartCredit,  // offset has the same meaning
+  kConfirm,      // offset is the sequence number of the frame
+  kStartCredit,  // offset is the sequence number of the frame
 };
 
 // One item of a packet. It must be retransmitted if the packet is lost.
@@ -64,7 +64,7 @@ struct SentPacket {
   std::uint16_t bytes = 0;  // bytes of UDP payload
   std::uint8_t item_count = 0;
   bool eliciting : 1 = false;     // asks for a report
-  bool low_priority : 1 = false;  // the rate controller has given it low priority
+  bool low_priority : 1 = false;  // the rate controller has given the packet low priority
   bool covered : 1 = false;       // covered by a code, which may recover it
   bool prompt : 1 = false;        // covered by the code of prompt flows
   std::uint32_t overflow : 21 = 0;

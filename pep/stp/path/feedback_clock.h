@@ -51,8 +51,8 @@ class FeedbackClock {
   // A gap counts as a loss at `when`, if no packet fills it until then. In the modes kHpfp and
   // kMNack, the gap waits for the next regular report. The same holds if reports are expensive
   // (is_dear()). If expensive reports were sent at once, they would use up the budget, and regular
-  // reports would be late. A report begins where an older regular report ended, so all reports
-  // would become longer and more expensive.
+  // reports would be late. A report begins where an older regular report ended. So if regular
+  // reports were late, all reports would become longer and more expensive.
   void on_gap(Instant when) {
     if (config_.mode == FeedbackMode::kAdaptive && !is_dear()) on_urgent(when);
   }
@@ -125,7 +125,8 @@ class FeedbackClock {
     if (reports_due_ > 0 && !arrived_meanwhile_) --reports_due_;
     arrived_meanwhile_ = false;
   }
-  // Credit frames use the same budget.
+  // Charges a report to this session's budget and to the shared budget. Credit frames in a packet
+  // without data are charged in the same way.
   void debit(const ReportCost& cost, Instant now) {
     if (config_.shared != nullptr) config_.shared->debit(cost.carried, now);
     const Duration time = config_.budget.time_for(ByteCount(cost.bytes));

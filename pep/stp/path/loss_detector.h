@@ -62,7 +62,7 @@ class LossDetector {
   // continues.
   template <typename Visitor>
   void handle_timeout(Instant now, Visitor& visitor);
-  // How many ranges the edits of both sets have moved (RangeSet::moved()).
+  // Number of ranges that changes of both sets have moved in memory (RangeSet::moved()).
   std::uint64_t moved() const { return unresolved_.moved() + lost_.moved(); }
   // Declares the only unresolved packet below `number` lost, whether or not it has arrived.
   template <typename Visitor>
@@ -120,7 +120,7 @@ class LossDetector {
     }
     return end;
   }
-  // Does the same, but skips packets that repairs may still recover.
+  // Does the same as judge(), but skips packets that repairs may still recover.
   template <typename Visitor>
   std::uint64_t judge_uncovered(std::uint64_t begin, std::uint64_t end, const Rule& rule,
                                 Instant now, Visitor& visitor) {

@@ -21,7 +21,7 @@ class LossRate {
     packets_ += static_cast<double>(packets);
     losses_ += static_cast<double>(packets);
   }
-  // `packets` of the packets that were counted as lost were not lost on the path.
+  // Corrects the counts: `packets` of the counted losses were not losses of the path.
   void on_excused(std::uint64_t packets) {
     losses_ = std::max(0.0, losses_ - static_cast<double>(packets));
   }
@@ -29,7 +29,7 @@ class LossRate {
   // on_delivered() may follow later.
   void on_repaired(std::uint64_t packets) { losses_ += static_cast<double>(packets); }
 
-  // Whether the fate of at least one packet is known.
+  // Whether at least one packet was counted.
   bool known() const { return packets_ > 0; }
   // From 0 to 1.
   double ratio() const { return known() ? std::min(1.0, losses_ / packets_) : 0; }

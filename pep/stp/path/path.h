@@ -45,12 +45,13 @@ struct Path {
   // The time until new credit for the peer brings new bytes.
   Duration reach_of_credit() const { return rtt.smoothed() + feedback.told_interval(); }
   // Number of bytes that can be sent until the report about the first of them has arrived. If bytes
-  // of the last flight are lost and not repaired, they arrive a round trip later than all others.
+  // of the last flight are lost and not repaired, they arrive a round trip later than all other
+  // bytes of their stream.
   ByteCount flight() const {
     return gate.rate().bytes_in(rtt.smoothed() + peer_feedback_interval + tolerance.time());
   }
-  // Packets that were lost in an outage say nothing about the loss of the link. So the rate and FEC
-  // stay unchanged.
+  // Packets that were lost in an outage say nothing about the loss of the link. So neither the rate
+  // nor FEC reacts to them.
   void note_outage(const SentLedger& ledger, Instant now) {
     if (probes.is_outage(rtt.smoothed(), now)) outage_end = ledger.next();
   }
@@ -75,8 +76,8 @@ struct Path {
   // repairs.
   LossDetector::Rule loss_rule(const FeedbackFrame& report, const SentLedger& ledger);
   // `packets` is the number of lost packets. `at_peer` of them had reached the peer's port, so the
-  // path did not lose them. Returns how many of the losses that were counted so far were no losses
-  // of the path either, because the packets were too large.
+  // path did not lose them. Some losses that were counted earlier must not count either, because
+  // the packets were too large for the path. Returns the number of these losses.
   [[nodiscard]] std::uint64_t count_losses(std::uint64_t packets, std::uint64_t at_peer);
 
   PathId id;
@@ -91,7 +92,8 @@ struct Path {
   PathMtu mtu;
   RttEstimator rtt;
   std::uint64_t outage_end = 0;  // packets below this number were sent before the last outage ended
-  bool large_ping = false;       // the last PING on a silent path was padded
+  // Whether the last PING on a silent path was padded to the size of a large packet.
+  bool large_ping = false;
   Duration peer_feedback_interval;
   Instant last_report;
   ReportRequests requests;

@@ -56,7 +56,8 @@ class ProbeTimer {
     if (!missing_since_.is_never()) reported_since_ = now;
     missing_since_ = Instant::never();
   }
-  // on_sent(): a packet that asks for a report was sent. on_settled(): such a packet was settled.
+  // Call on_sent() when a packet that asks for a report is sent. Call on_settled() when such a
+  // packet is found to be acknowledged or lost.
   void on_sent(Instant now) {
     if (in_flight_++ == 0) busy_since_ = now;
     last_sent_ = now;
@@ -65,7 +66,8 @@ class ProbeTimer {
     if (in_flight_ > 0) --in_flight_;
   }
   std::uint64_t in_flight() const { return in_flight_; }
-  // When the present time with packets in flight began. Only valid if in_flight() > 0.
+  // The time since which at least one packet has always been in flight. Only valid while a packet
+  // is in flight.
   Instant busy_since() const { return busy_since_; }
 
   // Whether more than kFew packets are in flight, and no report has arrived for `time`.
@@ -130,8 +132,8 @@ class ProbeTimer {
     return (smoothed_rtt + feedback_interval) * 5 / 4 + kProbeInterval;
   }
   Instant silence_end() const { return later(last_report_, busy_since_) + patience_; }
-  // When to probe. Either the last packets that we sent may be lost, since no later packet shows
-  // the gap, or the whole path is silent.
+  // When to probe. A probe has one of two reasons. The last packets that we sent may be lost, and
+  // no later packet shows the gap. Or the whole path is silent.
   Instant probe_at() const {
     return probes_ > 0 ? next_probe_ : earlier(last_sent_ + patience_, silence_end());
   }
@@ -142,9 +144,9 @@ class ProbeTimer {
   Instant last_heard_;
   Instant last_report_;
   Instant last_sent_;
-  Instant busy_since_;  // when the present time with packets in flight began
+  Instant busy_since_;  // the time since which at least one packet has always been in flight
   Instant next_probe_;
-  Instant silent_from_;  // a probe at this time or later means that the path is silent
+  Instant silent_from_;  // if a probe is sent at this time or later, the path counts as silent
   Instant missing_since_ = Instant::never();
   Instant reported_since_;
   std::uint64_t in_flight_ = 0;

@@ -35,7 +35,7 @@ class RateGate {
 
   // Begins a new session, with nothing in flight.
   void clear() { seen_ = {}; }
-  // To be called before any question about data at `now`.
+  // Call update() at `now` before calling functions that tell whether data may be sent at `now`.
   void update(Duration rtt, std::size_t datagram, Instant now) {
     if (!seen_.started) {
       seen_.started = true;
@@ -46,8 +46,8 @@ class RateGate {
     follow_controller(now);
   }
 
-  // Sets the part of the peer's rate that this session may use, if several sessions share it; zero:
-  // the whole rate. The controller always works with the whole rate.
+  // Limits the rate of this session, if several sessions share the peer's rate. Zero means no such
+  // limit. The controller always works with the whole rate.
   void set_share(BitRate share, Instant now) {
     if (share == share_) return;
     share_ = share;
@@ -79,12 +79,13 @@ class RateGate {
   }
   // The limits for packets that are sent one after the other at one instant.
   struct Room {
-    Instant carrier_until;  // a packet may be sent while the carrier is booked no further than this
+    // A packet may be sent if the carrier will be free at this time or earlier.
+    Instant carrier_until;
     Instant own_until;
     ByteCount window;
   };
-  // To be called after update() and after the first of these packets. nullopt: the controller must
-  // be asked before each packet.
+  // To be called after update() and after the first of these packets. Returns nullopt if the
+  // controller must be asked before each packet.
   std::optional<Room> room(Instant now) const {
     if (!controller_.is_steady() || now < controller_.holds_until()) return std::nullopt;
     return Room{.carrier_until = carrier_.open_until(now, controller_.lead()),
@@ -104,7 +105,7 @@ class RateGate {
   Duration booked(Instant now) const {
     return std::max(Duration::zero(), carrier_.free_at() - now);
   }
-  // When all packets sent so far are on the carrier.
+  // When the carrier and the session's own pacer have finished all packets sent so far.
   Instant free_at() const { return later(carrier_.free_at(), own_.free_at()); }
   // Whether the carrier's pacer is open, for packets that the controller does not hold back.
   bool carrier_open(Instant now) const { return carrier_.can_send(now); }
@@ -147,7 +148,8 @@ class RateGate {
   // Debits any packet that is sent, including HELLO and CLOSE. The carrier books the whole packet.
   // Control frames are sent even if the session's own rate is used up. At a low rate they alone
   // could use up this rate, and data would wait for ever. So the session's pacer limits how much
-  // control frames may overdraw. `room`: has_room(*room) is true. nullopt: this is unknown.
+  // control frames may overdraw. If `room` is set, has_room(*room) must be true. If it is nullopt,
+  // this function checks the pacers.
   void debit(std::size_t datagram, Instant now, const std::optional<Room>& room = std::nullopt) {
     if (room || has_room(now)) {
       own_.on_sent(datagram + datagram_overhead_, now);
@@ -157,7 +159,7 @@ class RateGate {
     carrier_.on_sent(datagram + datagram_overhead_, now);
   }
 
-  // The fate of a packet, known from a report or a timer.
+  // A report or a timer has shown that the packet has arrived or is lost.
   void on_delivered(const SentPacket& packet) {
     ++seen_.pending.packets_delivered;
     seen_.in_flight -= accounted(packet.bytes);
@@ -167,7 +169,7 @@ class RateGate {
   // The packet is lost, but that says nothing about the current link: it was a probe of the path
   // MTU, or was lost in an outage.
   void on_gone(const SentPacket& packet) { seen_.in_flight -= accounted(packet.bytes); }
-  // `at_peer`: the packet was lost at the peer's port.
+  // `at_peer` says whether the packet was lost at the peer's port.
   void on_lost(const SentPacket& packet, bool at_peer) {
     ++seen_.pending.packets_lost;
     if (at_peer) {
@@ -177,15 +179,15 @@ class RateGate {
     if (packet.low_priority) ++seen_.pending.low_priority_packets_lost;
     seen_.in_flight -= accounted(packet.bytes);
   }
-  // `packets` of the lost packets were lost at the peer's port.
+  // Corrects earlier calls of on_lost(): `packets` of these losses occurred at the peer's port.
   void on_excused(std::uint64_t packets) { seen_.pending.packets_lost_at_receiver += packets; }
   struct Times {
     Duration rtt;  // zero if the report gave no RTT sample
     Duration interval;
     Duration lateness;  // lateness of the newest packet in the report
   };
-  // The report was applied to all its packets. `newest` is the packet report.highest; nullptr if it
-  // is not known any more.
+  // The report was applied to all its packets. `newest` is the packet report.highest; nullptr if
+  // the ledger no longer contains it.
   void on_report(const FeedbackFrame& report, const SentPacket* newest, const Times& times,
                  Instant now) {
     note_received(report);
@@ -259,7 +261,7 @@ class RateGate {
   // State that belongs to one session with one peer.
   struct Seen {
     bool started = false;
-    bool reported = false;  // a report has named a packet that was still known
+    bool reported = false;  // a report has named a packet that was still in the ledger
     control::Priority last_priority = control::Priority::kHigh;
     ByteCount in_flight;
     ByteCount received;

@@ -12,8 +12,8 @@
 namespace satrelay::stp {
 
 struct ReportCost {
-  std::size_t bytes = 0;    // in IP bytes
-  std::size_t carried = 0;  // in bytes on the link
+  std::size_t bytes = 0;    // IP bytes that were sent only because of the report
+  std::size_t carried = 0;  // bytes on the link that were sent only because of the report
 };
 
 class ReportBudget {

@@ -45,7 +45,7 @@ class ReportRequests {
   bool due_ = false;
   int unasked_ = 0;  // packets since the last eliciting packet
   std::uint64_t asked_below_ = 0;
-  Instant last_;  // when missed reports were last asked for
+  Instant last_;  // when the last PING for missed reports was requested
   std::uint64_t announced_ = 0;
 };
 

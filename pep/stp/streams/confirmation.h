@@ -1,6 +1,6 @@
 // The CONFIRM frames of one stream (docs/stp.md section 14). Each gateway tells the other what its
-// host has done, if a mode of the flow needs it. A CONFIRM holds states instead of events, so only
-// the newest one matters.
+// host has done, if the flow has a mode that needs this. A CONFIRM describes the current state
+// instead of single events, so only the newest CONFIRM matters.
 #pragma once
 
 #include <algorithm>

@@ -21,7 +21,7 @@ class DueFrames {
   const ResetList& resets() const { return resets_; }
   const CreditList& credits() const { return credits_; }
   ConfirmList& confirms() { return confirms_; }
-  // CONFIRMs that hold only a question or an answer.
+  // CONFIRMs with no news other than a question of our host or its answer (types.h).
   ConfirmList& questions() { return questions_; }
 
   // Requests an OPEN, as the stream is new, or the last OPEN was lost.
@@ -36,8 +36,8 @@ class DueFrames {
     stream.reset_due = false;
     resets_.remove(stream);
   }
-  // Requests a STREAM_CREDIT. Very many idle streams may need one at once, so an idle stream frees
-  // the memory for it right afterwards.
+  // Requests a STREAM_CREDIT. Very many idle streams may need a STREAM_CREDIT at once, so an idle
+  // stream frees the memory for the request as soon as the frame is sent.
   void owe_credit(Stream& stream);
   void on_credit_left(Stream& stream);
 
@@ -52,7 +52,7 @@ class DueFrames {
     return questions_.empty() ? Instant::never() : later(next_confirm_, next_question_);
   }
   void on_all_confirmed(Duration interval, Instant now) { next_confirm_ = now + interval; }
-  // Postpones the remaining CONFIRMs that hold only questions.
+  // Postpones the CONFIRMs that are still in questions().
   void deferred_questions(Instant until) { next_question_ = until; }
 
   // Ends all requests of the stream.
@@ -70,7 +70,7 @@ class DueFrames {
   ConfirmList confirms_;
   ConfirmList questions_;
   Instant next_confirm_;
-  Instant next_question_;  // CONFIRMs with only questions wait until then
+  Instant next_question_;  // CONFIRMs in questions_ wait until this time
 };
 
 }  // namespace satrelay::stp

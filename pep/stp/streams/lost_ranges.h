@@ -13,7 +13,7 @@ namespace satrelay::stp {
 
 class LostRanges {
  public:
-  // The last set also holds bytes that were lost more often.
+  // Number of sets. The last set also contains bytes that were lost more than kMaxLosses times.
   static constexpr unsigned kMaxLosses = 4;
   struct Piece {
     Range range;
@@ -55,7 +55,7 @@ class LostRanges {
       });
     });
   }
-  // How many ranges the edits of the sets have moved (RangeSet::moved()).
+  // Number of ranges that changes of the sets have moved in memory (RangeSet::moved()).
   std::uint64_t moved() const {
     std::uint64_t moved = 0;
     if (!by_losses_) return 0;

@@ -71,7 +71,8 @@ class ReceiveHalf {
     bool scattered = false;  // not stored, as the stream would have too many pieces
   };
   // Stores bytes. Bytes out of order must leave `reserve_blocks` blocks of the arena to bytes in
-  // order. Without these blocks no bytes could ever be consumed.
+  // order. Otherwise bytes out of order could fill the arena, the missing bytes before them could
+  // not be stored, and no memory would ever be freed.
   [[nodiscard]] Stored store(std::uint64_t offset, ConstBytes bytes, std::size_t reserve_blocks);
   void consume(std::uint64_t count, Instant now) {
     bytes_.consume(count);

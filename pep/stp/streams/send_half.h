@@ -78,7 +78,7 @@ class SendHalf {
     acknowledged_.trim();
     lost_.trim();
   }
-  // How many ranges the edits of the sets have moved (RangeSet::moved()).
+  // Number of ranges that changes of the sets have moved in memory (RangeSet::moved()).
   std::uint64_t moved() const { return acknowledged_.moved() + lost_.moved(); }
   std::size_t blocks_held() const { return queue_.blocks_held(); }  // counts the blocks one by one
 

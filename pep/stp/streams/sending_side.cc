@@ -89,7 +89,8 @@ void SendingSide::finish(Stream& stream) {
 
 void SendingSide::mark_blocked(Stream& stream, Instant now) {
   stream.blocked = true;
-  // A stream is woken when its own bytes are acknowledged, unless it lacks blocks of the arena.
+  // If only the stream's own limit stops the writer, an acknowledgment of the stream's bytes wakes
+  // it. Otherwise the arena has too few free blocks, and wake_memory_waiters() must wake it.
   const std::uint64_t stored = stream.send.stored();
   if (stored >= stream_limit_ || room(stream) >= stream_limit_ - stored) {
     return;

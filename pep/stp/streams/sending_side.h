@@ -93,13 +93,15 @@ class SendingSide {
   bool idle_but_for_copies(schedule::ClassSet classes) const {
     return parts_.due.opens().empty() && parts_.due.fins().empty() && has_bytes(classes) == 0;
   }
-  // The stream that the next packet would begin with, as far as is known, if it is the turn of
-  // class `first`. nullptr if there is none.
+  // Predicts which stream has the first bytes in the next packet, if it is the turn of class
+  // `first`. Returns nullptr if no stream has bytes to send.
   const Stream* first(schedule::ClassSet classes, schedule::ClassId first) const;
-  // Whether little is left to send, as far as the writers have announced it. `next` is the result
-  // of first(). If the writer of `next` is blocked or ready, more bytes than known are to come.
+  // Whether only few bytes are left to send. `next` is the result of first(). The result is false
+  // if several streams have new bytes. It is also false if the writer of `next` is blocked or
+  // ready, because that writer will produce more bytes.
   bool near_end(const Stream* next) const;
-  // Adds the stream to the list that the scheduler serves, or removes it, as its state demands.
+  // Adds the stream to the list that the scheduler serves, or removes it, according to its bytes
+  // and credit.
   void update_active(Stream& stream);
   // To be called when new bytes are in a packet.
   void on_sent(std::uint64_t new_bytes) { credit_.on_sent(new_bytes); }

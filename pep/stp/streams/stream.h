@@ -61,7 +61,8 @@ struct Stream {
   bool open_due : 1 = false;
   bool open_acknowledged : 1 = false;
   bool confirm_behind_open : 1 = false;  // a CONFIRM is due once the OPEN was sent
-  bool only_asks : 1 = false;            // a CONFIRM is due only for a question or its answer
+  // A CONFIRM is due only for a question of our host or its answer (types.h).
+  bool only_asks : 1 = false;
   bool reset_due : 1 = false;
   bool reset_acknowledged : 1 = false;
   // In kResetting: the final size of the peer's direction is known.

@@ -19,7 +19,7 @@ struct StreamGroup;
 // The positions of a stream in the lists and in the schedule of Streams. They belong to Streams,
 // and are not in the image of a stream.
 struct StreamPlaces {
-  // For the schedule: the first bytes of a stream have precedence over the rest.
+  // For the schedule: the first bytes of a stream have precedence over its later bytes.
   enum class Level : std::uint8_t { kYoung, kOlder };
 
   // For the schedule (stream_schedule.h).
@@ -30,7 +30,8 @@ struct StreamPlaces {
   std::int64_t deficit = 0;  // bytes left in the stream's turn
   RoundPlace round;          // position among the streams of the host
 
-  // The hooks that are used for every transfer come first, so that they share cache lines.
+  // Each comment says why a stream is in the list. The hooks that are used for every transfer come
+  // first, so that they share cache lines.
   ListHook<Stream> new_hook;  // has new bytes to send, or is ready to produce them
   ListHook<Stream> event_hook;
   ListHook<Stream> unread_hook;   // has bytes that the reader has not consumed

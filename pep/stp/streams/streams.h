@@ -9,9 +9,9 @@
 //   SendingSide     the writers, the scheduler, and credit from the peer
 //   StreamLife      how streams begin and end
 //
-// When a session with another boot epoch begins, or one end closes, the session builds a new
-// object. So no member has to be reset. The session keeps two things: the ids that we have used,
-// and the memory of old streams, which is freed step by step (retired_streams.h).
+// When the peer has another boot epoch, or one end closes, a new object replaces this one. So no
+// member has to be reset. Two things outlive it: the ids that we have used, and the memory of old
+// streams, which is freed step by step (retired_streams.h).
 #pragma once
 
 #include <cstddef>
@@ -99,7 +99,7 @@ class Streams {
     receiving_.go_on();
   }
 
-  // --- the accounts, counted anew (streams_audit.cc)
+  // --- a check of all counts (streams_audit.cc)
   std::optional<std::string> audit() const;
 
  private:

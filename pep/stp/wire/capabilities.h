@@ -22,13 +22,13 @@ inline constexpr std::uint32_t kCapabilityDestinations = 0x80;
 inline constexpr std::uint32_t kCapabilityAcceptedSources = 0x100;
 // Blocks which say that a host has reset its connection (section 5).
 inline constexpr std::uint32_t kCapabilityResetMarks = 0x200;
-// The answers of hosts to the question whether they are still there (section 14).
+// The answers of hosts to keep-alives and zero-window probes (section 14).
 inline constexpr std::uint32_t kCapabilityHostWords = 0x400;
 // RESET reason 14, with its ICMP error (section 5).
 inline constexpr std::uint32_t kCapabilityIcmp = 0x800;
-// Messages about hosts of one LAN that have sent an answer on the other LAN (section 15).
+// Messages about hosts of one LAN that have answered a probe on the other LAN (section 15).
 inline constexpr std::uint32_t kCapabilityArrivals = 0x1000;
-// Questions whether an address belongs to a host of the LAN (section 15).
+// Messages that ask the other end whether a host of its LAN has an address (section 15).
 inline constexpr std::uint32_t kCapabilityBetween = 0x2000;
 
 // A set of capabilities.

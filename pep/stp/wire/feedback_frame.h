@@ -20,12 +20,12 @@ struct FeedbackFrame {
   std::uint64_t delay_us = 0;  // time since that packet arrived, in microseconds
   // Arrival time of that packet by the reporter's clock, in microseconds, low 32 bits.
   std::uint32_t arrived_us = 0;
-  std::uint64_t interval_ms = 0;  // time until the next regular report, roughly
+  std::uint64_t interval_ms = 0;  // approximate time until the next regular report, in milliseconds
   // The reporter no longer knows which packets below this number have arrived.
   std::uint64_t floor = 0;
   std::uint64_t first = 0;  // first packet of the whole report; below `begin` in a later part
-  std::uint64_t begin = 0;  // begin of this part
-  std::uint64_t end = 0;    // exclusive; at most highest + 1
+  std::uint64_t begin = 0;  // first packet of this part
+  std::uint64_t end = 0;    // number after the last packet of this part; at most highest + 1
   std::uint64_t bytes_received = 0;  // bytes of UDP payload since the session began
   std::uint64_t stored = 0;          // stream bytes that wait for the reader
   std::uint64_t ce_count = 0;        // packets with the ECN mark "congestion experienced"

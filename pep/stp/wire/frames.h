@@ -92,18 +92,18 @@ struct OpenFrame {
 struct ResetFrame {
   std::uint64_t stream = 0;
   ResetReason reason = ResetReason::kNone;
-  std::uint64_t final_size = 0;  // stream bytes that the sender of this frame had sent
+  std::uint64_t final_size = 0;  // number of stream bytes that the sender of this frame has sent
   IcmpRefusal icmp = {};         // with ResetReason::kIcmp only
 };
 // The capacity of the direction from the receiver of this frame to its sender. Zero stands for the
 // configured capacity.
 struct RateFrame {
-  std::uint64_t sequence = 0;  // increases from frame to frame, from 1 in each session
+  std::uint64_t sequence = 0;  // number of the frame, counted from 1 in each session
   BitRate capacity;
 };
 // How many bytes of a stream may be sent before its first STREAM_CREDIT.
 struct StartCreditFrame {
-  std::uint64_t sequence = 0;  // increases from frame to frame, from 1 in each session
+  std::uint64_t sequence = 0;  // number of the frame, counted from 1 in each session
   std::uint64_t limit = 0;
 };
 // How the reporter's own machine has affected the packets of the FEEDBACK that follows.

@@ -2,8 +2,8 @@
 // keeps up gets the whole limit. A slow reader leaves bytes unread for longer than new credit takes
 // to have an effect, which is a round trip and a feedback interval. Such a reader gets four times
 // the bytes that it consumes in that time, since rates vary. So fewer of its bytes are stored, and
-// memory is left to others. (HpFP predicts the overflow of the receiver's buffer in the same way,
-// and slows its sender before the overflow.)
+// memory is left to other streams. (HpFP predicts the overflow of the receiver's buffer in the same
+// way, and slows its sender before the overflow.)
 #pragma once
 
 #include <algorithm>

@@ -46,8 +46,8 @@ class LaneReceiveCredit {
   // Bytes that the peer may still send. Memory must be kept for them.
   std::uint64_t promised() const { return granted_ - received_; }
 
-  // Raises the grant as far as the window and `free_memory` allow: the peer may use the whole grant
-  // at any time.
+  // Raises the grant to the whole window, or as far as `free_memory` suffices for all bytes of the
+  // grant, because the peer may use the whole grant at any time.
   void update(std::uint64_t free_memory) {
     const std::uint64_t wanted = released_ + window_;
     const std::uint64_t covered = received_ + free_memory;

@@ -49,7 +49,7 @@ std::uint64_t ReceiveCredit::window(Stream& stream, const Occasion& occasion) {
   const auto pace = static_cast<std::uint64_t>(
       static_cast<double>(stream.receive.taken().amount(kPause, occasion.now)) *
       (occasion.reach.to_seconds() / kPause.to_seconds()) * 2);
-  // One eighth of the lane guarantees the least part of each stream, so it is not available here.
+  // One eighth of the lane is reserved, because it guarantees each stream the bytes of least().
   const std::uint64_t most = limits_.lane / 8 * 7;
   const std::uint64_t left = most - std::min(most, parked_.total(kPause, occasion.now));
   return std::min(window, std::max({least(occasion.open_streams), std::min(pace, left / 2),

@@ -48,7 +48,8 @@ class SendCredit {
 
   // Whether the lane has any credit.
   bool any() const { return lane_.available() > 0; }
-  // The bytes that the stream may send by the lane's credit, by its own credit, and by both.
+  // How many bytes the stream may send: of_lane() considers the lane's credit, own() considers the
+  // stream's credit, and of() considers both.
   std::uint64_t of_lane(const Stream& stream) const {
     return shares_.available(stream.lane_share, lane_.available());
   }

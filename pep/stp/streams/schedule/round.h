@@ -24,7 +24,8 @@ class Round {
   T* front() const { return ahead_.empty() ? waiting_.front() : ahead_.front(); }
   T* back() const { return waiting_.empty() ? ahead_.back() : waiting_.back(); }
 
-  // Adds the element. `others` is the number of bytes in one turn of all waiting elements together.
+  // Adds the element. `others` is the sum of the bytes that all waiting elements may send in one
+  // turn each.
   void add(T& one, std::uint64_t others) {
     RoundPlace& place = round_place(one);
     place.is_ahead = place.left_at != RoundPlace::kNever && served_ - place.left_at >= others;

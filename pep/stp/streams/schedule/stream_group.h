@@ -12,7 +12,7 @@ namespace satrelay::stp {
 
 inline RoundPlace& round_place(Stream& stream) { return stream.heat().places.round; }
 
-// The turn of a host on one level: its streams with new bytes, and the rest of its turn.
+// The state of a host on one level: its streams with new bytes, and the bytes left in its turn.
 struct HostTurn {
   Round<Stream, NewList> streams;
   std::uint32_t count = 0;   // number of these streams

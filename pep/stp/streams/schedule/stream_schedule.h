@@ -75,8 +75,9 @@ class StreamSchedule {
   // Removes the stream from all lists. The stream keeps its class and host.
   void remove(Stream& stream);
 
-  // While the session sends nothing, its hosts do not count as waiting here. With very many hosts,
-  // a change takes several calls of go_on(), while go_on_waits().
+  // If the session is paused, it sends nothing, and its hosts do not count as waiting
+  // (host_share.h). With very many hosts, a change takes several calls of go_on(), as long as
+  // go_on_waits() is true.
   void pause(bool paused);
   bool go_on_waits() const { return recount_.active(); }
   void go_on(WorkCount& work);
@@ -91,8 +92,8 @@ class StreamSchedule {
   // rate of its class.
   std::uint64_t sharers(const Stream& stream) const;
   static constexpr std::uint64_t kNoLimit = ~std::uint64_t{0};
-  // Bytes that the stream, which has the turn, may still send in this turn. kNoLimit if no other
-  // stream of its class waits.
+  // Returns how many bytes the stream may still send in its current turn; kNoLimit if no other
+  // stream of its class waits. The stream must have the turn.
   std::uint64_t turn_left(const Stream& stream) const;
   // The stream of the class that may send new bytes now; nullptr if no stream has new bytes.
   Stream* next_new(schedule::ClassId stream_class);
@@ -124,8 +125,8 @@ class StreamSchedule {
   void update_lost(Stream& stream);
   schedule::ClassSet has_lost() const { return has_lost_; }
   Stream* next_lost(schedule::ClassId stream_class) const;
-  // The stream that the next packet of the class would begin with, as far as is known; nullptr if
-  // no stream waits. `has_credit` says whether new bytes may be sent.
+  // Predicts which stream has the first bytes in the next packet of the class; nullptr if no stream
+  // waits. `has_credit` says whether new bytes may be sent.
   const Stream* next(schedule::ClassId stream_class, bool has_credit) const;
   // Whether lost bytes of `lost` must wait for new bytes of other streams.
   bool lost_waits(const Stream& lost, bool has_credit) const {
@@ -137,8 +138,8 @@ class StreamSchedule {
   // losses do not count, as they would wait at the receiver for the lost bytes. After an outage all
   // streams may have losses.
   bool whole_ones_wait(const Stream& lost) const { return classes_[lost.stream_class].whole > 0; }
-  // Whether it is the turn of lost bytes while others wait. on_repaired() and on_new_sent() update
-  // the shares.
+  // Whether lost bytes are sent before new bytes of other streams, if both wait. on_repaired() and
+  // on_new_sent() update the shares.
   bool repair_has_turn(schedule::ClassId stream_class) const {
     return classes_[stream_class].repair_share.preferred();
   }
