@@ -34,7 +34,7 @@ std::optional<std::array<std::uint8_t, 4>> parse_v4(std::string_view text) {
   std::array<std::uint8_t, 4> octets{};
   for (auto& octet : octets) {
     const std::string_view field = take_field(text, '.');
-    // Some programs read a number with a leading zero as octal, so such a number is refused.
+    // Rejects a leading zero, because some programs would read the number as octal.
     if (field.size() > 1 && field.front() == '0') return std::nullopt;
     const auto value = parse_number(field, 10, 3, 255);
     if (!value) return std::nullopt;

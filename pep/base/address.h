@@ -59,7 +59,8 @@ class IpAddress {
     return is_v4() ? (octets_[0] & 0xf0U) == 0xe0U : octets_[0] == 0xffU;
   }
   friend constexpr auto operator<=>(const IpAddress&, const IpAddress&) = default;
-  // Called several times for each frame, so it compares two words without a function call.
+  // This operator runs several times for each frame, so it compares two words without a function
+  // call.
   friend constexpr bool operator==(const IpAddress& a, const IpAddress& b) {
     using Words = std::array<std::uint64_t, 2>;
     const auto of_a = std::bit_cast<Words>(a.octets_);

@@ -23,8 +23,7 @@ Arena::Arena(MutableBytes memory, std::size_t block_size, std::size_t reserve_si
   total_ = std::min<std::size_t>(memory.size() >> shift_, kNoBlock);
   SATRELAY_CHECK(total_ * reserves_of_a_block_ < kNoReserve);
   pool_->free.reserve(total_);
-  // Pushes the blocks in descending order, so that a fresh arena hands out its memory from the
-  // front.
+  // Pushes the blocks in descending order, so that allocate() returns them in ascending order.
   for (std::size_t i = total_; i > 0; --i) pool_->free.push_back(static_cast<BlockIndex>(i - 1));
   pool_->divisions.resize(total_);
 }
@@ -48,7 +47,7 @@ Arena::Arena(Arena& whole, const Kept& kept)
   keep_from_others();
 }
 
-// Free reserves in divided blocks count even if no whole block is free.
+// Counts the free reserves in blocks that are already divided, even if no whole block is free.
 std::size_t Arena::free_reserves() const {
   std::uint64_t more = most_for_reserves() - pool_->blocks_of_reserves;
   if (is_shared()) {
@@ -100,7 +99,8 @@ void Arena::return_reserve(ReserveIndex reserve) {
   if (division.taken != 0) return;
   pool_->unlist(partly_taken_, block);
   pool_->free.push_back(block);
-  // The accounts change last, after the block is free, because keep() keeps no more than is free.
+  // These calls run keep(), which keeps at most as many bytes for this part as are free. So the
+  // block must be in the list of free blocks before.
   count_blocks_of_reserves(blocks_of_reserves_ - 1);
   count_back(block_size());
 }

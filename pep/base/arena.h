@@ -1,14 +1,16 @@
 // A fixed pool of equal blocks, allocated once at start-up. Stored stream bytes live here, so that
 // no packet costs a heap allocation and memory has one visible limit.
 //
-// A holder may own a reserve: a small piece of a block that the holder keeps as long as it likes,
-// so that it can go on when no block is free. Several reserves share a block, which becomes free
-// when its last reserve is returned. Reserves occupy at most half of the blocks.
+// An owner may hold a reserve: a small piece of a block. The owner may keep the reserve as long as
+// it needs it, and can store a few bytes there when no block is free. Several reserves share a
+// block. The block becomes free when its last reserve is returned. Reserves occupy at most half of
+// the blocks.
 //
 // Several owners may share a pool. Each owner has a part: an Arena object that takes blocks from
-// the whole arena, but leaves free the blocks that are kept for other parts. A block never holds
-// reserves of two parts, and a part is charged for whole blocks. Otherwise an owner with one
-// reserve in each of many blocks would hold memory that is kept for others.
+// the shared pool, but leaves free the blocks that are kept for other parts. All reserves in one
+// block belong to the same part, and the whole block counts as memory of that part. Otherwise an
+// owner could take one reserve in each of many blocks, and so occupy memory that is kept for other
+// owners.
 #pragma once
 
 #include <algorithm>
@@ -30,13 +32,14 @@ class Arena {
  public:
   static constexpr std::size_t kMostReservesOfABlock = 16;
 
-  // Memory kept for the owner of a part. Other parts cannot take the bytes of it that this part
-  // does not hold yet.
+  // Memory that is kept for the owner of a part. Other parts must leave free the kept bytes that
+  // this part does not hold yet.
   struct Kept {
-    // Bytes promised to peers, which may send that many at any time (see use_promise()).
+    // Number of bytes that the owner has promised to store for peers. The peers may send them at
+    // any time (see use_promise()).
     std::uint64_t promised = 0;
     std::uint64_t beside = 0;  // bytes kept for all other uses
-    // Number of reserves. Their blocks are included in the bytes above.
+    // Number of reserves that are kept. The bytes above include the blocks of these reserves.
     std::uint64_t reserves = 0;
   };
 
@@ -83,13 +86,13 @@ class Arena {
 
   std::size_t block_size() const { return std::size_t{1} << shift_; }
   unsigned block_shift() const { return shift_; }
-  std::size_t total_blocks() const { return total_; }  // of the whole arena, also in a part
-  // Blocks that allocate() can give.
+  std::size_t total_blocks() const { return total_; }  // counts the whole arena, even in a part
+  // Number of blocks that allocate() can still return.
   std::size_t free_blocks() const {
     if (!is_shared()) return pool_->free.size();
     return static_cast<std::size_t>(free_beside_others() >> shift_);
   }
-  // Blocks in use by any part, including blocks of reserves.
+  // Number of blocks that are in use by any part, including blocks of reserves.
   std::size_t used_blocks() const { return total_ - pool_->free.size(); }
 
   std::size_t reserve_size() const { return reserve_size_; }
@@ -99,24 +102,25 @@ class Arena {
   std::size_t most_reserves() const { return most_for_reserves() * reserves_of_a_block_; }
 
   // --- parts ----------------------------------------------------------------------------------
-  // Whether there are other parts of the same memory.
+  // Whether this object is one of several parts of the same memory.
   bool is_shared() const { return is_part_ && pool_->parts > 1; }
-  std::uint64_t held() const { return held_; }  // bytes, including blocks of reserves
+  // Bytes that this part holds, including blocks of reserves.
+  std::uint64_t held() const { return held_; }
   std::uint64_t reserves_held() const { return reserves_held_; }
-  // Blocks that the part holds or may take now. The number falls when other parts take blocks that
-  // are kept for no part.
+  // Number of blocks that the part holds or may take now. The number decreases when other parts
+  // take blocks that are kept for no part.
   std::size_t attainable_blocks() const {
     if (!is_shared()) return total_;
     return static_cast<std::size_t>(held_ >> shift_) + free_blocks();
   }
-  // Reserves that the part can have even if the other parts take all they can.
+  // Number of further reserves that the part can take, even if the other parts take all they can.
   std::size_t sure_reserves() const;
-  // Blocks that the part can have even if the other parts take all they can.
+  // Number of blocks that the part can hold in total, even if the other parts take all they can.
   std::size_t sure_blocks() const {
     if (!is_shared()) return total_;
     return static_cast<std::size_t>((kept_for_.promised + kept_for_.beside) >> shift_);
   }
-  // Bytes of the whole arena that no part has promised to peers.
+  // Number of bytes of the whole arena that no part has promised to peers.
   std::uint64_t beside_promises() const {
     const std::uint64_t all = std::uint64_t{total_} << shift_;
     return all - std::min(all, pool_->promised);
@@ -128,8 +132,9 @@ class Arena {
     return kept_for_.promised - std::min(kept_for_.promised, promise_used_);
   }
   std::uint64_t promise_used() const { return promise_used_; }
-  // use_promise() records that peers have sent `bytes` of the promised bytes, which are now stored
-  // in this part. renew_promise() records that `bytes` of them are no longer stored.
+  // use_promise() records that peers have sent `bytes` of the promised bytes, and that this part
+  // stores them. renew_promise() records that `bytes` of the stored bytes were removed, so peers
+  // may send as many again.
   void use_promise(std::uint64_t bytes) {
     promise_used_ += bytes;
     keep();
@@ -146,7 +151,7 @@ class Arena {
   // whole arena comes before the images of its parts.
   void image(Image& image);
 
-  // Bytes that are now kept free for this part, and for all parts together.
+  // Number of free bytes that are now kept for this part, and for all parts together.
   std::uint64_t kept() const { return kept_; }
   std::uint64_t kept_for_all() const { return pool_->kept; }
 
@@ -168,10 +173,10 @@ class Arena {
   void keep() {
     if (is_shared()) keep_from_others();
   }
-  // Updates how many free bytes the other parts must leave to this part: the kept memory that this
-  // part does not hold yet, and at least the unused bytes of its promise to peers. The number never
-  // exceeds the free bytes. So if this part has used promised blocks for other purposes, the other
-  // parts need not replace them.
+  // Updates `kept_`, the number of free bytes that the other parts must leave to this part. It is
+  // the kept memory that this part does not hold yet, and at least the unused bytes of its promise
+  // to peers. It never exceeds the free bytes. So if this part has used promised blocks for other
+  // purposes, the other parts need not replace them.
   void keep_from_others() {
     const std::uint64_t part = kept_for_.promised + kept_for_.beside;
     const std::uint64_t wanted = std::max(part - std::min(part, held_), promise_left());
@@ -182,7 +187,7 @@ class Arena {
   std::uint64_t kept_blocks_of_reserves() const {
     return blocks_kept_for_reserves_ - std::min(blocks_kept_for_reserves_, blocks_of_reserves_);
   }
-  // Free reserves in blocks that this part has already divided.
+  // Number of free reserves in blocks that this part has already divided.
   std::size_t room_in_divisions() const {
     return static_cast<std::size_t>(blocks_of_reserves_) * reserves_of_a_block_ -
            static_cast<std::size_t>(reserves_held_);

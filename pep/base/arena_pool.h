@@ -20,10 +20,11 @@ struct ArenaPool {
   // State of a block that is divided into reserves.
   struct Division {
     std::uint16_t taken = 0;  // one bit for each reserve of the block
-    // One bit for each reserve of the block that an image owns (arena_images.h). In a block that is
-    // not divided, 1 means that an image owns the block.
+    // One bit for each reserve of the block, set if an image owns the reserve (arena_images.h). If
+    // the block is not divided, 1 means that an image owns the whole block.
     std::uint16_t in_images = 0;
-    // Each owner lists its blocks that have a free reserve. These are the links of that list.
+    // Each part has a list of its blocks that have a free reserve. These are the neighbors of this
+    // block in that list.
     BlockIndex previous = kNoBlock, next = kNoBlock;
     void image(Image& image) { image(taken, in_images, previous, next); }
   };
@@ -33,7 +34,7 @@ struct ArenaPool {
     free.pop_back();
     return block;
   }
-  // Adds `block` to the front of an owner's list of blocks with a free reserve. `first` is the head
+  // Adds `block` to the front of a part's list of blocks with a free reserve. `first` is the head
   // of that list.
   void list(BlockIndex& first, BlockIndex block) {
     Division& division = divisions[block];
@@ -51,12 +52,14 @@ struct ArenaPool {
       divisions[division.previous].next = division.next;
     }
   }
-  // Whether each listed block exists, no block is free twice, and no block is both free and taken.
+  // Whether each listed block exists, no block is in the list of free blocks twice, and no block is
+  // both free and taken.
   bool has_sound_lists(std::size_t blocks) const;
-  // The image leaves out the sizes and the amounts that the configuration sets.
+  // The image does not contain the sizes and amounts that the configuration sets.
   void image(Image& image) { image(free, blocks_of_reserves, reserves_taken, divisions, kept); }
 
-  // A stack: the block released last is reused first, since it may still be in cache.
+  // Stack of free blocks. The block released last is reused first, since it may still be in the
+  // cache.
   std::vector<BlockIndex> free;
   std::size_t blocks_of_reserves = 0;
   std::size_t reserves_taken = 0;

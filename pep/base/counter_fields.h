@@ -32,7 +32,7 @@ template <typename Struct, typename Member = std::uint64_t Struct::*>
 struct CounterField {
   const char* name;  // snake_case, stable: the key in JSON
   Member member;
-  const char* help;  // a phrase; docs/statistics.md says what an operator should do
+  const char* help;  // short description; docs/statistics.md says what an operator should do
   CounterUnit unit = CounterUnit::kNumber;
   CounterKind kind = CounterKind::kCounter;
 };

@@ -24,8 +24,8 @@ constexpr std::uint64_t available_to_one(std::uint64_t free, std::uint64_t kept,
 template <typename Holder>
 class EqualParts {
  public:
-  // `least` is the smallest size of a part. If such parts add up to more than half of the places,
-  // only the first holders to take places get whole parts.
+  // `least` is the smallest size of a part. If parts of this size add up to more than half of the
+  // places, only the first holders to take places get whole parts.
   EqualParts(std::uint64_t places, std::size_t holders, std::uint64_t least = 1)
       : least_(least), held_(holders) {
     resize(places);
@@ -63,7 +63,7 @@ class EqualParts {
   std::uint64_t least_;
   std::uint64_t places_ = 0;
   std::uint64_t part_ = 0;
-  std::uint64_t kept_ = 0;  // sum for all holders below their parts
+  std::uint64_t kept_ = 0;  // sum of the places that holders need to reach their parts
   std::uint64_t taken_ = 0;
   IdVector<Holder, std::uint64_t> held_;
 };

@@ -64,7 +64,7 @@ class Histogram {
   std::uint64_t sum_ = 0;
 };
 
-// Describes a histogram once, for all outputs, as CounterField describes a counter.
+// Describes a histogram for all outputs, as CounterField describes a counter.
 struct HistogramField {
   const char* name;  // snake_case, stable; ends in the unit of the values, as in "queue_wait_us"
   // Name of the label that distinguishes several histograms of this field, such as "class". Empty

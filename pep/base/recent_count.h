@@ -23,8 +23,8 @@ class RecentCount {
     turn(period, now);
     return previous_ + current_;
   }
-  // The amount, scaled to the length of one period. If the previous period has no amount, the
-  // amount of the current period is returned unscaled.
+  // Returns amount() scaled to the length of one period. If nothing was added in the previous
+  // period, returns the amount of the current period unscaled.
   std::uint64_t in_a_period(Duration period, Instant now) {
     const std::uint64_t counted = amount(period, now);
     if (previous_ == 0) return counted;

@@ -6,8 +6,8 @@
 
 namespace satrelay {
 
-// Among the 64-bit values with the low `Bits` bits of `truncated`, returns the value nearest to
-// `reference`.
+// Returns the value nearest to `reference` among all 64-bit values that end in the low `Bits` bits
+// of `truncated`.
 template <unsigned Bits>
 constexpr std::uint64_t unwrap_sequence(std::uint64_t truncated, std::uint64_t reference) {
   static_assert(Bits > 0 && Bits < 64);

@@ -40,8 +40,8 @@ class BitRate {
   constexpr std::uint64_t to_bits_per_second() const { return bits_per_second_; }
   constexpr bool is_zero() const { return bits_per_second_ == 0; }
 
-  // Time needed to send `bytes` at this rate, rounded up; infinite at rate zero. The 128-bit
-  // product holds any size at any rate: 600 ms at 10 Gbit/s already fill 63 bits.
+  // Time needed to send `bytes` at this rate, rounded up; infinite at rate zero. The product needs
+  // 128 bits: for the bytes that 10 Gbit/s carries in 600 ms, it already has 63 bits.
   constexpr Duration time_for(ByteCount bytes) const {
     if (is_zero()) return Duration::infinite();
     const auto nanobits = static_cast<Uint128>(bytes.value()) * kNanobits;

@@ -4,10 +4,9 @@
 // run. Its unit is the nominal nanosecond: about a nanosecond of one core of the machine in
 // docs/measurements.md.
 //
-// A call goes on until the budget is spent, so it exceeds the budget by at most one piece of work.
-// The remaining work waits for the next call. Calls at the same instant share a budget, so the
-// result is the same whether frames are passed together or one by one. handle_timeout() renews the
-// budget.
+// A call stops once the budget is spent, so it exceeds the budget by at most one piece of work. The
+// remaining work waits for the next call. Calls at the same instant share a budget, so the result
+// is the same whether frames are passed together or one by one. handle_timeout() renews the budget.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +26,7 @@ class WorkBudget {
  public:
   static constexpr Work kOfACall = 250'000;
 
-  // Begins the budget of a new call, which has already done the work `done`.
+  // Begins a new budget. The new call has already done the work `done`.
   void renew(Work done = 0) { spent_ = done; }
   void spend(Work work) {
     spent_ += work;

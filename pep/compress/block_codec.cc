@@ -16,8 +16,8 @@ constexpr std::size_t kMinPlain = 128;
 constexpr std::size_t kMinPlainWithDictionary = 32;
 constexpr std::uint32_t kFrameMagic = 0x28B5'2FFDU;  // big-endian, as load_u32() returns it
 
-// Memory that a context needs for any block of up to kMaxPlainBlock bytes. zstd's parameters depend
-// on tiers of the input's size, and the first tier ends at 16 KiB.
+// Memory that a context needs for any block of up to kMaxPlainBlock bytes. zstd chooses its
+// parameters by size classes of the input, and the smallest class ends at 16 KiB.
 std::size_t encoder_memory(int lowest, int highest) {
   constexpr std::size_t kFirstTier = std::size_t{16} * 1024;
   std::size_t size = 0;
@@ -127,8 +127,8 @@ std::optional<std::size_t> BlockEncoder::compress(ConstBytes plain, MutableBytes
     counters.encoded_bytes += kBlockHeaderSize + plain.size();
     return std::nullopt;
   }
-  // The output is limited to the size that pays, so the library stops as soon as the block exceeds
-  // that size.
+  // The output is limited to the largest size that is worth sending, so the library stops as soon
+  // as the block exceeds that size.
   const MutableBytes room = out.first(plain.size() - plain.size() / 16);
   const std::size_t size =
       dictionary != nullptr
@@ -164,7 +164,7 @@ std::optional<std::size_t> plain_size_of(ConstBytes start) {
   if (start.size() < sizeof kFrameMagic || load_u32(start.data()) != kFrameMagic) {
     return std::nullopt;
   }
-  // If the size is missing or cannot be read, the function returns a huge number.
+  // If the size is missing or cannot be read, zstd returns a huge number.
   const unsigned long long plain = ZSTD_getFrameContentSize(start.data(), start.size());
   if (plain == 0 || plain > kMaxPlainBlock) return std::nullopt;
   return static_cast<std::size_t>(plain);

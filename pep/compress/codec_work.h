@@ -15,10 +15,10 @@
 namespace satrelay::compress {
 
 inline constexpr std::size_t kMaxPlainBlock = 64 * 1024;
-// Up to this level, the size of blocks is limited by the time that they take. Above, it is not
-// (docs/configuration.md, compress_level).
+// Up to this level, blocks are limited to a size that takes at most kMostEncodingWork. Above this
+// level, the time of a block is not limited (docs/configuration.md, compress_level).
 inline constexpr int kHighestBoundedLevel = 9;
-// The most work to compress a block, up to kHighestBoundedLevel.
+// Most work to compress one block at a level up to kHighestBoundedLevel.
 inline constexpr Work kMostEncodingWork = 500'000;
 
 // Picoseconds to compress an octet.
@@ -38,7 +38,7 @@ constexpr Work encoding_work(int level, std::size_t plain) {
   return kBeginningWork + work_of(plain, encoding_weight(level));
 }
 
-// The most plain bytes that a block may have.
+// Most plain bytes that a block may have at `level`.
 constexpr std::size_t largest_block(int level) {
   if (level > kHighestBoundedLevel) return kMaxPlainBlock;
   const std::size_t most = (kMostEncodingWork - kBeginningWork) * 1000 / encoding_weight(level);

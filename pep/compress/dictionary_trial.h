@@ -1,6 +1,6 @@
-// Decides whether a dictionary pays. A dictionary that fits halves small blocks. A dictionary that
-// was trained on other traffic makes blocks longer than without it, because its code tables replace
-// the block's own.
+// Decides whether compression with a dictionary saves bytes. A dictionary that suits the traffic
+// makes small blocks half as long. A dictionary that was trained on other traffic makes blocks
+// longer than they are without a dictionary, because its code tables replace the block's own.
 #pragma once
 
 #include <array>
@@ -42,8 +42,8 @@ class DictionaryTrial {
   std::uint64_t without_ = 0;
 };
 
-// Trials for several sizes of blocks. Many short blocks gain most from a dictionary, and a long
-// block of other traffic must not outweigh them.
+// Trials for several sizes of blocks. Short blocks gain most from a dictionary. In a single trial,
+// one long block that does not gain could outweigh many short blocks.
 class DictionaryTrials {
  public:
   DictionaryTrial& of(std::size_t block) {

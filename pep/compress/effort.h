@@ -13,8 +13,8 @@ namespace satrelay::compress {
 inline constexpr int kLowestLevel = -5;
 inline constexpr int kHighestLevel = 9;  // the highest level that compress_level `auto` uses
 
-// The level for a link if nothing is known about the processor. If compression shrinks the text to
-// a quarter, a core needs a quarter of its time to fill the link at that level
+// The level for a link if the speed of the processor is unknown. The steps assume text that shrinks
+// to a quarter. Then one core spends a quarter of its time on compression to fill the link
 // (docs/measurements.md, "Compression").
 constexpr int level_for(BitRate link) {
   struct Step {
@@ -49,7 +49,8 @@ class Effort {
 
  private:
   static constexpr Duration kWindow = Duration::milliseconds(100);
-  static constexpr double kMost = 0.3;  // largest share of the worker's time
+  // Largest fraction of the worker's time that compression may take.
+  static constexpr double kMost = 0.3;
   int most_ = kHighestLevel;
   Duration spent_ = Duration::zero();
   Instant since_;

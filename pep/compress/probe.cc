@@ -61,8 +61,8 @@ bool has_biased_octets(const Counter& counter) {
   return counter.equal_pairs() * 256 * 2 * n > counter.pairs() * (3 * n + 2 * kThreeDeviations);
 }
 
-// Counts eight-octet strings that occurred before. The hash of a string decides whether the string
-// is picked, so that a repetition is found at any distance.
+// Counts eight-octet strings that occurred before. Only strings with certain hashes are picked. So
+// if a string occurs twice, both occurrences are picked, however far apart they are.
 class Repetitions {
  public:
   void add(ConstBytes bytes) {

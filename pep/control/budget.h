@@ -1,11 +1,11 @@
 // Limits the share of a link that packets of one kind may use. It is for packets that outsiders
 // cause (replies to pings, to ARP, to HELLOs) and that do not wait in the queue of a traffic class.
-// A budget earns octets at its rate. It lends octets before it has earned them: at most the octets
-// that it earns in 250 ms, or `least` octets if that is more.
+// A budget is a token bucket, with one token for each octet. Its depth is the number of tokens that
+// it gets in 250 ms, or `least` if that is more.
 //
-// A claim of kind kFirst may use the whole loan, any other claim half of it. So a flood from
-// unknown sources leaves octets for known sources. Several budgets may also be charged to one
-// common budget.
+// A packet with Claim::kFirst may use all tokens of a full bucket, other packets only the upper
+// half. So a flood from unknown sources leaves tokens for known sources. Several budgets may also
+// be charged to one common budget.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +27,7 @@ class Budget {
   Budget(const Budget&) = delete;
   Budget& operator=(const Budget&) = delete;
 
-  // Changes the rate. A debt stays the same in octets.
+  // Changes the rate. The number of tokens that are missing in the bucket stays the same.
   void set_rate(BitRate rate, Instant now) {
     rate = std::max(rate, BitRate::bits_per_second(1));
     if (rate == rate_) return;
@@ -39,8 +39,9 @@ class Budget {
   }
   BitRate rate() const { return rate_; }
 
-  // Whether a packet may be sent now. If nothing is owed, a single packet may exceed the loan: with
-  // claim kFirst at any size, with another claim if it has at most `least` / 2 octets.
+  // Whether a packet may be sent now. If the bucket is full, one packet may have more octets than
+  // there are tokens for it. With Claim::kFirst, it may have any size, and otherwise at most
+  // `least` / 2 octets.
   bool allows(ByteCount size, Claim claim, Instant now) const {
     return fits(size, claim, now) && (all_ == nullptr || all_->fits(size, claim, now));
   }
@@ -49,11 +50,11 @@ class Budget {
     owed_until_ = later(owed_until_, now) + rate_.time_for(size);
     on_left(size, now);
   }
-  // Whether the budget earns `size` within a second.
+  // Whether the budget gets tokens for `size` octets within a second.
   bool earns_in_a_second(ByteCount size) const {
     return rate_.time_for(size) <= Duration::seconds(1);
   }
-  // Books the octets of a waiting packet after all octets that were booked before. Returns when the
+  // Takes the tokens for a packet that has to wait, behind all earlier packets. Returns when the
   // packet may be sent. The caller must call on_left() when it sends the packet.
   Instant book(ByteCount size, Instant now) {
     const Duration time = rate_.time_for(size);
@@ -81,30 +82,32 @@ class Budget {
   Instant owed_until_;
 };
 
-// The turn of one of many users that wait for a common budget. Turns come in the order in which
-// they were booked. So no user starves, and a user asks the budget only when its turn has come.
+// The place of one user in the queue for a common budget. The budget serves its users in the order
+// in which they joined the queue. So no user starves, and a user calls the budget only when it is
+// at the front of the queue.
 class BudgetPlace {
  public:
-  // Whether the packet may be sent now. Books a turn if none is booked. Without a budget, the
-  // packet may always be sent.
+  // Whether the packet may be sent now. Joins the queue if this user is not in it. Without a
+  // budget, the packet may always be sent.
   bool has_come(Budget* budget, ByteCount size, Instant now) {
     if (budget == nullptr) return true;
     if (at_.is_never()) {
       at_ = budget->book(size, now);
     } else if (rate_ != budget->rate() && at_ > now) {
-      // The turn was booked in octets, so the remaining time depends on the new rate.
+      // The number of octets to wait for stays the same, so the remaining time depends on the new
+      // rate.
       at_ = now + budget->rate().time_for(rate_.bytes_in(at_ - now));
     }
     rate_ = budget->rate();
     return now >= at_;
   }
-  // Gives up the turn, because the packet is sent now.
+  // Leaves the queue, because the packet is sent now.
   void use(Budget* budget, ByteCount size, Instant now) {
     at_ = Instant::never();
     if (budget != nullptr) budget->on_left(size, now);
   }
-  // When to call has_come() again. Returns Instant(), which means at once, if no turn is booked or
-  // if the rate of the budget has changed since the last call.
+  // When to call has_come() again. Returns Instant(), which means at once, if this user is not in
+  // the queue, or if the rate of the budget has changed since the last call.
   Instant at(const Budget* budget) const {
     const bool holds = budget == nullptr || budget->rate() == rate_;
     return at_.is_never() || !holds ? Instant() : at_;

@@ -31,7 +31,8 @@ void Cubic::on_ack(const AckSample& sample) {
   }
   std::uint64_t bytes = sample.newly_acknowledged;
   if (window_ < threshold_) {
-    // RFC 3465 section 2.3: after a timeout one ACK may cover much data that arrived long before.
+    // RFC 3465 section 2.3: after a timeout, one ACK counts as at most two segments, because it may
+    // cover much data that arrived long before.
     const std::uint64_t most = after_timeout_ ? 2 * segment_ : bytes;
     const std::uint64_t step = std::min({bytes, most, threshold_ - window_});
     window_ = std::min(window_ + step, kLargestWindow);

@@ -15,7 +15,8 @@ namespace satrelay::control {
 // Limits how long lateness that machines report is believed.
 class PunctualSamples {
  public:
-  // Lateness that is allowed: small compared with any queue that a controller looks for.
+  // Samples with at most this lateness count as punctual. The lateness is small compared with any
+  // queue that a controller looks for.
   static constexpr Duration kAllowed = Duration::milliseconds(4);
   // If all samples are later than kAllowed, their lateness is believed for this long.
   static constexpr Duration kPatience = Duration::seconds(5);
@@ -29,8 +30,8 @@ class PunctualSamples {
   Instant late_since_ = Instant::never();
 };
 
-// Tells whether a machine caused a cut of the rate. A machine knows only afterwards what its port
-// has lost.
+// Tells whether a machine caused a cut of the rate. The decision uses samples after the cut,
+// because a machine learns only later how many packets its port has lost.
 class CutExcuse {
  public:
   // A sample excuses a cut only if its packet arrived within this time after the packets that

@@ -16,7 +16,8 @@ void NewReno::on_ack(const AckSample& sample) {
   // flight is enough here, because an endpoint may get a burst of ACKs before it sends again.
   if (!after_timeout_ && sample.bytes_in_flight * 2 < window_) return;
   if (window_ < threshold_) {
-    // RFC 3465 section 2.3: after a timeout one ACK may cover much data that arrived long before.
+    // RFC 3465 section 2.3: after a timeout, one ACK counts as at most two segments, because it may
+    // cover much data that arrived long before.
     const std::uint64_t most = after_timeout_ ? 2 * segment_ : sample.newly_acknowledged;
     grow_slow_start(std::min(sample.newly_acknowledged, most));
   } else {

@@ -91,9 +91,9 @@ class Pacer {
     if (busy_until_ > now) busy_until_ = now + rate.time_for(rate_.bytes_in(busy_until_ - now));
     take(rate);
   }
-  // Sets this pacer's part of a rate that several pacers share. The unused bytes of the burst, or
-  // the bytes debited beyond the burst, stay the same, because the other pacers have used the rest.
-  // So however the parts change, all pacers together send what their parts carry.
+  // Sets this pacer's part of a rate that several pacers share. The number of unused bytes of the
+  // burst stays the same, or the number of bytes debited beyond the burst. So however the parts
+  // change, all pacers together send no more than their parts allow.
   void take_share(BitRate rate, Instant now) {
     if (rate == rate_) return;
     const Instant open = now + burst_;

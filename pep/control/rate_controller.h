@@ -53,11 +53,11 @@ struct FeedbackSample {
 
 // Why the rate fell.
 enum class CutCause : std::uint8_t {
-  kDelay,       // the queue on the way grew
+  kDelay,       // the queue on the path to the peer grew
   kLoss,        // too many packets were lost on the way
   kController,  // the controller's algorithm had another reason
   kAnnounced,   // the peer has announced a lower capacity
-  kCommanded,   // the operator has commanded it
+  kCommanded,   // the operator has commanded a lower rate
   kConfigured,  // the configuration has changed
 };
 inline constexpr std::size_t kCutCauses = 6;
@@ -68,7 +68,8 @@ enum class Priority : std::uint8_t { kHigh = 0, kLow = 1, kStartHigh = 2, kStart
 constexpr bool is_low(Priority priority) {
   return priority == Priority::kLow || priority == Priority::kStartLow;
 }
-// The code points: best effort, and three of pool 2, which is for local use (RFC 2474 section 6).
+// Returns the code point: best effort, or one of three in pool 2, which is for local use (RFC 2474
+// section 6).
 constexpr std::uint8_t dscp_of(Priority priority) {
   constexpr std::uint8_t kPoints[] = {0, 0b000'011, 0b000'111, 0b001'011};
   return kPoints[static_cast<std::size_t>(priority)];

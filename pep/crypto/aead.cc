@@ -10,8 +10,8 @@
 namespace satrelay::crypto {
 namespace {
 
-// Ciphers work in place or between separate memory. If the memory overlaps in part, a cipher would
-// read bytes that it has overwritten.
+// The input and the output of a cipher must begin at the same address, or must not overlap. If they
+// overlap in part, the cipher would read bytes that it has overwritten.
 bool begin_together_or_apart(ConstBytes a, ConstBytes b) {
   const std::less_equal<const std::byte*> ends_before;
   return a.data() == b.data() || ends_before(a.data() + a.size(), b.data()) ||

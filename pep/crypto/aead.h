@@ -26,8 +26,8 @@ bool is_available(AeadBackend backend);
 // Returns kIpsecMb if it is available, else kOpenSsl.
 AeadBackend preferred_backend();
 
-// Holds one key. Only one thread at a time may use an object. The destructor wipes the key and all
-// that was expanded from it.
+// Holds one key. Only one thread at a time may use an object. The destructor wipes the key and the
+// values that were expanded from it.
 //
 // SP 800-38D section 8.3 allows 2^32 packets under one key with random nonces. STP counts nonces,
 // so the confidentiality limit of RFC 9001 section 6.6 applies instead: STP changes keys before

@@ -30,7 +30,8 @@ void GcmOpenSsl::encrypt(const Nonce& nonce, ConstBytes associated, ConstBytes p
   EVP_CIPHER_CTX* const context = encryption_.get();
   int written = 0;
   must(EVP_EncryptInit_ex2(context, nullptr, nullptr, raw(nonce.data()), nullptr));
-  // An update without bytes and without an address would end the message, so it is left out.
+  // Without bytes and without an address, this call would end the message, so it is skipped if
+  // there are no associated data.
   if (!associated.empty()) {
     must(EVP_EncryptUpdate(context, nullptr, &written, raw(associated.data()),
                            length_of(associated)));

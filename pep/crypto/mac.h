@@ -4,11 +4,11 @@
 //   inner = AES-128-GCM(key, nonce = context, associated data = message, plain text = none)
 //   code  = AES-128-GCM(key, nonce = first 96 bits of inner, no data at all)
 //
-// If there is no data, the tag of GCM is the nonce and counter 1, encrypted with AES. So the code
-// is a pseudorandom function of a universal hash of the message (GHASH, masked by the context).
-// `inner` is never sent, because two tags with the same nonce reveal GCM's hash key to an attacker
-// that sees both. AES-CMAC would serve the same purpose, but it encrypts the blocks of a message
-// one after the other and cannot work in parallel.
+// If there is no data, the tag of GCM is the AES encryption of the nonce and the counter 1. So the
+// code is a pseudorandom function of a universal hash of the message (GHASH, masked by the
+// context). `inner` is never sent, because two tags with the same nonce reveal GCM's hash key to an
+// attacker that sees both. AES-CMAC would serve the same purpose, but it encrypts the blocks of a
+// message one after the other and cannot work in parallel.
 #pragma once
 
 #include <array>

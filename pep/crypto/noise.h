@@ -9,18 +9,18 @@
 // old traffic, except the payload of message 1.
 //
 // Duties of the caller:
+//
 // - Message 1 can be replayed, because nothing in it comes from the responder. If a payload must
-// not
-//   be acted on twice, it must contain a boot epoch or a counter. Even after a replay, the keys are
-//   fresh.
+//   not be acted on twice, it must contain a boot epoch or a counter. Even if message 1 is
+//   replayed, the keys are new.
 // - The prologue contains the data on which both ends must agree: versions, capabilities, lanes,
-// and
-//   the addresses in the order initiator, responder. If any of these was changed on the way, the
-//   tags do not match. Without the order, an end could be made to talk to itself.
+//   and the addresses in the order initiator, responder. If an attacker changes any of these on
+//   the way, the tags do not match. Without the order, an attacker could send an end's messages
+//   back, and make the end complete a handshake with itself.
 // - An end that accepts two shared secrets reads message 1 with a handshake object for each.
-// - A message 1 that was written without the secret costs its reader hashes and one tag, but no
-//   Diffie-Hellman. Message 2 costs one Diffie-Hellman, so an end should not read many of them for
-//   one message 1.
+// - If message 1 was written without the secret, the reader computes some hashes and one tag to
+//   reject it, but no Diffie-Hellman. Message 2 costs one Diffie-Hellman, so an end should not read
+//   many of them for one message 1.
 #pragma once
 
 #include <cstddef>
@@ -40,7 +40,7 @@ using Psk = Secret<kPskSize>;
 
 enum class NoiseResult : std::uint8_t {
   kOk,
-  kOutOfTurn,  // it is not this end's turn to write or read, or both messages are done
+  kOutOfTurn,  // this end must not write or read now, or the handshake is complete
   kBadSize,    // the message is shorter than its overhead, or longer than 65,535 bytes
   kForged,     // the tag is wrong: another shared secret, another prologue, or a changed message
   kWeakKey,    // the other end's ephemeral key gives an all-zero secret (RFC 7748 section 6.1)

@@ -33,7 +33,7 @@ enum class Direction : std::uint8_t { kFromEven = 0, kFromOdd = 1 };
 struct PacketName {
   std::uint8_t lane = 0;
   Direction direction = Direction::kFromEven;
-  std::uint64_t number = 0;  // the whole number, not only the bits that the packet contains
+  std::uint64_t number = 0;  // full packet number, not only the bits that the packet contains
 };
 
 inline Nonce packet_nonce(const PacketName& name) {

@@ -25,7 +25,7 @@ class ChallengeLimit {
  private:
   static constexpr std::uint8_t kMostPerSecond = 10;
   std::uint16_t second_ = 0;  // the low 16 bits of the clock in units of 2^30 ns (about 1 s)
-  std::uint8_t sent_ = 0;     // ACKs allowed so far in that unit
+  std::uint8_t sent_ = 0;     // ACKs allowed so far in this unit of time
 };
 
 }  // namespace satrelay::tcp

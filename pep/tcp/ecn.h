@@ -36,8 +36,8 @@ class Ecn {
   bool agreed() const { return agreed_; }
 
   // --- the peer's data, section 6.1.3 ---
-  // After a marked segment, echo() holds until the peer sends CWR. Returns whether this segment was
-  // marked.
+  // After a marked segment, echo() is true until the peer sends CWR. Returns whether this segment
+  // was marked.
   bool on_data(const wire::TcpHeader& header, EcnField field) {
     if (!agreed_) return false;
     if (header.has(wire::TcpFlags::kCwr)) echo_ = false;

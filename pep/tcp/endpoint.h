@@ -134,15 +134,15 @@ class Endpoint {
   // Sets how many bytes may be stored. A window that was already advertised is not taken back (RFC
   // 9293 section 3.8.6).
   void set_receive_limit(std::uint64_t bytes) { tcb_.receiver.set_limit(bytes); }
-  // Asks the peer whether it is still there. If the peer does not answer within about a minute, the
-  // connection ends (CloseReason::kTimeout, with RST).
+  // Sends keep-alive probes. If the peer does not answer within about a minute, the connection ends
+  // (CloseReason::kTimeout, with RST).
   void send_keep_alive(Instant now) { tcp::send_keep_alive(tcb_, now); }
-  // Asks the peer once, without ending the connection if the peer stays silent.
-  // Questions::awaits_word() holds until an accepted segment of the peer arrives. Returns false if
-  // there is no peer to ask: before the handshake is complete, in TIME-WAIT and in CLOSED.
+  // Sends one keep-alive probe, and does not end the connection if the peer stays silent.
+  // Questions::awaits_word() is true until an accepted segment of the peer arrives. Returns false
+  // without a probe before the handshake is complete, in TIME-WAIT and in CLOSED.
   bool ask_once() { return tcp::ask_once(tcb_); }
-  // Answers the question of the peer that Questions::take() returned to the owner: the far host is
-  // still there.
+  // Answers the keep-alive or probe of the peer that Questions::take() returned, with an ACK. The
+  // ACK tells the peer that the far host is still there.
   void answer_question() { tcb_.receiver.acks().owe_now(); }
   Memory memory() { return Memory(tcb_); }
 
@@ -168,7 +168,6 @@ class Endpoint {
   const Counters& counters() const { return tcb_.counters(); }
   // The state that the endpoint shares with other endpoints.
   const std::shared_ptr<const Common>& common() const { return tcb_.around.common; }
-  // The parts of the endpoint, each with its own subject.
   const Lifecycle& lifecycle() const { return tcb_.lifecycle; }
   const Opening& opening() const { return tcb_.opening; }
   SendingView sending() const { return SendingView(tcb_); }
@@ -176,7 +175,7 @@ class Endpoint {
   Questions& questions() { return tcb_.questions; }
   const Questions& questions() const { return tcb_.questions; }
   // Whether `header` belongs to another connection of the peer, instead of answering our SYN. The
-  // reset that RFC 9293 asks for would end that other connection.
+  // reset with which handle_segments() answers (RFC 9293) ends that other connection.
   bool shows_another_connection(const wire::TcpHeader& header) const {
     return tcp::shows_another_connection(tcb_, header);
   }
@@ -192,7 +191,8 @@ class Endpoint {
   void image(Image& image) { image(tcb_); }
 
  private:
-  // The attribute lets the owner's member after the endpoint use the tail padding of the block.
+  // The attribute lets the owner's member after the endpoint use the tail padding of the control
+  // block.
   [[no_unique_address]] Tcb tcb_;
 };
 

@@ -16,7 +16,7 @@ namespace satrelay::tcp {
 enum class Timer : std::uint8_t {
   kRetransmission,  // RFC 6298; for SYN, data and FIN
   kProbe,           // RFC 8985: tail loss probe
-  kReordering,      // RFC 8985: a delayed segment may be lost
+  kReordering,      // RFC 8985: check whether a late segment now counts as lost
   kPersist,         // zero-window probes and the silly-window override
   kDelayedAck,
   kKeepAlive,

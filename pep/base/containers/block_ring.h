@@ -50,16 +50,16 @@ class BlockRing {
     }
     return room_without_block(offset, wanted);
   }
-  // Returns a contiguous run of the bytes stored from `offset` on. Bytes that were never written
-  // may follow in the run.
+  // Returns a contiguous run of the bytes stored from `offset` on. The run may end with bytes that
+  // were never written.
   ConstBytes at(std::uint64_t offset) const {
     const BlockIndex block = find(offset);
     if (block != kNoBlock) return run_of_block(block, offset);
     SATRELAY_CHECK(has_reserve() && offset >= base_ && offset < reserve_end());
     return run_of_reserve(offset);
   }
-  // Returns the end of the range from `offset` that can certainly be stored if the ring takes
-  // `blocks` more blocks from the arena.
+  // Returns the end of the range that begins at `offset` and can certainly be stored if the ring
+  // takes `blocks` more blocks from the arena.
   std::uint64_t room_end(std::uint64_t offset, std::uint64_t blocks) const {
     const std::uint64_t key = offset >> arena_->block_shift();
     const std::uint64_t next = key + (find(offset) == kNoBlock ? 0 : 1);
@@ -83,8 +83,8 @@ class BlockRing {
     if (!has_keys()) ring_.reset();
   }
 
-  // Writing moves the blocks and the reserve from this ring to the image and leaves the ring empty.
-  // Reading moves them to this ring, which must be empty before.
+  // To write an image, moves the blocks and the reserve from this ring to the image, and leaves the
+  // ring empty. To read an image, moves them to this ring, which must be empty before.
   void image(Image& image);
 
   // blocks_held() and covers() visit the keys one by one: O(keys).
@@ -94,7 +94,8 @@ class BlockRing {
   const Arena& arena() const { return *arena_; }
 
  private:
-  // Limits the memory of the ring itself. With blocks of 4 KiB, the keys span 64 GiB of a stream.
+  // Most keys that a ring may span. This limits the memory of the ring's array. With blocks of 4
+  // KiB, the keys span 64 GiB of a stream.
   static constexpr std::uint64_t kMaxKeys = std::uint64_t{1} << 24;
 
   // Returns the block that holds `offset`, or kNoBlock if there is none.
@@ -149,7 +150,7 @@ class BlockRing {
 
   Arena* arena_;
   RingPtr ring_;            // allocated with the first block
-  std::uint64_t base_ = 0;  // everything below this offset was released
+  std::uint64_t base_ = 0;  // all bytes below this offset were released
   ReserveIndex reserve_ = kNoReserve;
   std::uint32_t reserve_used_ = 0;
 };

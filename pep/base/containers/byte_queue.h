@@ -44,7 +44,7 @@ class ByteQueue {
   // Drops all bytes and restarts at offset zero.
   void reset();
   void trim() { blocks_.trim(); }  // as in BlockRing
-  // Moves the blocks, as in BlockRing.
+  // Moves the blocks to or from the image, as in BlockRing.
   void image(Image& image) {
     image(blocks_, end_);
     if (end_ < begin()) image.fail();

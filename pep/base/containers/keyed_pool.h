@@ -12,7 +12,7 @@
 namespace satrelay {
 
 // `Node` must have the members std::uint64_t key and Node* chain, which only the pool sets. The
-// other members of a new node are as in Node{}.
+// other members of a new node have the values of Node{}.
 template <typename Node>
 class KeyedPool {
  public:

@@ -8,9 +8,9 @@ namespace satrelay {
 
 namespace {
 
-// Shares for make_room(): a half or a quarter of the free slots goes in front of the ranges. New
-// ranges are mostly inserted at the top, so a set that is full there keeps fewer free slots in
-// front.
+// Arguments of make_room(). If no slot is free in front of the ranges, half of the free slots goes
+// there. If no slot is free after the ranges, only a quarter goes in front, because most new ranges
+// are inserted at the end.
 constexpr std::size_t kHalfInFront = 2;
 constexpr std::size_t kQuarterInFront = 4;
 

@@ -49,8 +49,8 @@ class RangeSet {
   };
   // The pieces of [begin, end) that are in the set.
   Overlap overlap(std::uint64_t begin, std::uint64_t end) const;
-  // Number of ranges that edits have moved in memory: the cost of the edits. trim() of an empty set
-  // resets it.
+  // Number of ranges that insertions and removals have moved in memory. It measures their cost.
+  // trim() of an empty set resets the number.
   std::uint64_t moved() const { return store_ ? store_->moved : 0; }
   // The ranges in ascending order; invalidated by any mutation.
   std::span<const Range> ranges() const {
@@ -63,8 +63,8 @@ class RangeSet {
   void trim() {
     if (empty()) store_.reset();
   }
-  // The image includes where the ranges lie in the store, because the cost of later edits depends
-  // on it.
+  // The image includes the position of the ranges in the store, because the cost of later
+  // insertions and removals depends on that position.
   void image(Image& image);
 
  private:

@@ -15,7 +15,7 @@ namespace satrelay {
 
 class Reassembler {
  public:
-  // The largest number of pieces grows by one for each `bytes_a_piece` bytes of insert()'s `limit`.
+  // One more separate piece is allowed for each `bytes_a_piece` bytes of insert()'s `limit`.
   Reassembler(Arena& arena, std::uint32_t bytes_a_piece)
       : blocks_(arena), bytes_a_piece_(bytes_a_piece) {}
 
@@ -47,7 +47,7 @@ class Reassembler {
     return blocks_.room_end(in_order_, blocks) - in_order_;
   }
 
-  std::uint64_t consumed() const { return blocks_.base(); }  // everything below was consumed
+  std::uint64_t consumed() const { return blocks_.base(); }  // bytes below were consumed
   std::uint64_t in_order_end() const { return in_order_; }   // first byte not yet received in order
   std::uint64_t readable() const { return in_order_ - consumed(); }
   std::uint64_t highest() const;  // one past the highest byte stored
@@ -58,8 +58,8 @@ class Reassembler {
   // The longest contiguous run of readable bytes after the first `skip` ones; empty if no more
   // bytes are readable.
   ConstBytes front(std::uint64_t skip = 0) const;
-  // Fills `out` with the consecutive runs of readable bytes from the first one on, at most `most`
-  // bytes. Returns how many runs it filled in.
+  // Fills `out` with the contiguous runs of the first readable bytes, in order, with at most `most`
+  // bytes in total. Returns the number of runs.
   std::size_t front(std::uint64_t most, std::span<ConstBytes> out) const;
   // Copies out.size() readable bytes after the first `skip` ones, without consuming them.
   // out.size() + skip must not exceed readable().
@@ -73,16 +73,17 @@ class Reassembler {
     blocks_.trim();
     out_of_order_.trim();
   }
-  // Moves the blocks, as in BlockRing. The image leaves out `bytes_a_piece`.
+  // Moves the blocks to or from the image, as in BlockRing. The image does not contain
+  // `bytes_a_piece`.
   void image(Image& image) {
     image(blocks_, out_of_order_, in_order_);
     if (image.reads() && !is_stored()) image.fail();
   }
   const Arena& arena() const { return blocks_.arena(); }
 
-  // For checks of the accounts, O(stored()). blocks_held() counts the blocks one by one.
-  // is_stored() tells whether every byte that counts as stored lies in a block or in the reserve,
-  // and whether every out-of-order piece begins above in_order_end().
+  // These functions are for consistency checks, and take O(stored()) time. blocks_held() counts the
+  // blocks one by one. is_stored() tells whether every byte that counts as stored lies in a block
+  // or in the reserve, and whether every out-of-order piece begins above in_order_end().
   std::size_t blocks_held() const { return blocks_.blocks_held(); }
   bool is_stored() const;
 

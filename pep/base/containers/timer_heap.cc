@@ -8,7 +8,8 @@ namespace satrelay {
 
 namespace {
 
-constexpr std::size_t kArity = 4;  // half the depth of a binary heap; siblings share a cache line
+// The heap has half the depth of a binary heap, and siblings share a cache line.
+constexpr std::size_t kArity = 4;
 
 constexpr std::size_t parent_of(std::size_t index) { return (index - 1) / kArity; }
 constexpr std::size_t first_child_of(std::size_t index) { return index * kArity + 1; }

@@ -72,7 +72,8 @@ class Image {
     part = Part{};
     fail();
   }
-  // Writes or reads an object that may be absent. `make` returns the object that a reader fills.
+  // Writes or reads a pointer that may be nullptr. If the image contains an object, a reader calls
+  // `make` to construct one, and then reads its members.
   template <typename Part, typename Make>
   void owned(std::unique_ptr<Part>& part, Make&& make) {
     if (!same(part != nullptr)) return part.reset();
@@ -87,7 +88,7 @@ class Image {
     fail();
     return 0;
   }
-  // Writes or reads octets as they are.
+  // Writes or reads octets without their number.
   void octets(MutableBytes bytes);
 
  private:

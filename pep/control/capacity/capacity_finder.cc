@@ -7,8 +7,8 @@
 namespace satrelay::control {
 namespace {
 
-// A train is sent at kSpeed times the rate, but at least at kLeastSpeed. The trains of a mode with
-// a higher speed (TrainStyle) are at most kMostAbove faster.
+// A packet train is sent at kSpeed times the sending rate, but at least at kLeastSpeed. A mode may
+// ask for faster trains (TrainStyle::more_speed), which are at most kMostAbove faster.
 constexpr std::uint64_t kSpeed = 4;
 constexpr BitRate kLeastSpeed = BitRate::bits_per_second(100'000'000);
 constexpr BitRate kMostAbove = BitRate::bits_per_second(400'000'000);
@@ -52,8 +52,8 @@ BitRate CapacityFinder::capacity() const {
   return idle_since_.is_never() ? BitRate() : link_.capacity;
 }
 
-// A train has a lead only after its first packet, which waits for its turn like any other packet.
-// So the trains of several sessions do not overlap.
+// The first packet of a train waits in the pacer like any other packet. Only the packets after it
+// may exceed the pacer's burst. So the trains of several sessions do not overlap.
 ByteCount CapacityFinder::lead() const {
   const bool leaves = link_.train.state() == PacketTrain::State::kLeaving;
   return leaves ? link_.train.length() : ByteCount(0);
@@ -138,8 +138,8 @@ void CapacityFinder::on_feedback(const FeedbackSample& told) {
     change(mode().on_growth(*arrived, sample), sample);
   }
   if (finding && state() != State::kDraining) on_finding(*finding, sample);
-  // A mode that begins here also gets this sample. Only DrainingMode does not get it, because a
-  // drain is measured from this sample on.
+  // If the mode changes here, the new mode also gets this sample. The exception is DrainingMode,
+  // which measures from this sample on.
   while (state() != State::kDraining && change(mode().on_feedback(sample), sample)) {
   }
   if (state() == State::kDraining) return;

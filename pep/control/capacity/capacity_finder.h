@@ -9,10 +9,10 @@
 //                                                    v  |                       |
 //                                                   Sharing---------------------+
 //
-// Packet trains measure what the link carries, so the finder notices rises as well as falls. Each
-// mode is a class in the folder finder, and all modes share the model of the link. The finder
-// passes each sample to the instruments of the model, passes their results to the mode, and changes
-// the mode.
+// Packet trains measure how much the link carries, so the finder notices when the capacity rises or
+// falls. Each mode is a class in the folder finder, and all modes share the model of the link. The
+// finder passes each sample to the instruments of the model, passes their results to the mode, and
+// then changes the mode if necessary.
 #pragma once
 
 #include <cstdint>
@@ -74,7 +74,8 @@ class CapacityFinder final : public RateController {
   bool is_cut_ = false;  // the rate was cut since the last train was ordered
   ByteCount packet_ = ByteCount(1538);
   std::uint64_t sent_packets_ = 0;
-  // When data was last sent. never() if that is so long ago that the capacity is out of date.
+  // Time at which data was last sent. never() if that time is so long ago that the capacity is out
+  // of date.
   Instant idle_since_;
   Instant next_train_;
 };

@@ -8,12 +8,13 @@
 namespace satrelay::control {
 namespace {
 
-// Percentage of the found capacity that is used. It is below 100, because the measured capacity is
-// not exact and the rest of a queue must drain.
+// Percentage of the found capacity at which the guard sends. It is below 100, because the measured
+// capacity is not exact, and because a short queue may remain that must drain.
 constexpr std::uint64_t kHoldPercent = 97;
-// A burst may show a little less than the link carries. So if bursts show this share of the
-// announced capacity, the guard trusts the announcement again. If the link carries less, the delay
-// grows again at the full rate.
+// If bursts show this percentage of the announced capacity, the guard sends at the announced
+// capacity again. The percentage is below 100, because a burst may show a little less than the link
+// carries. If the link does carry less, the delay grows again, and the guard reduces the rate
+// again.
 constexpr std::uint64_t kTrustPercent = 90;
 
 }  // namespace
@@ -58,7 +59,8 @@ void CapacityGuard::on_sent(ByteCount accounted, Instant now) {
 
 void CapacityGuard::note_path(const FeedbackSample& sample) {
   path_.add_rtt(sample.rtt, sample.now);
-  // A full queue loses packets that the link would not lose.
+  // If the queue may be full, the losses of the sample do not count as losses of the link, because
+  // a full queue drops packets too.
   if (state_ == State::kDraining || hidden_.low()) return;
   const std::uint64_t of_link =
       sample.packets_lost - std::min(sample.packets_lost, sample.packets_lost_at_receiver);
@@ -90,8 +92,8 @@ template <typename Trend>
 void CapacityGuard::drain(const FeedbackSample& sample, const Trend& trend) {
   const auto arrived = trend.arrival_rate();
   if (!arrived) return;
-  // At such a low sending rate, our packets cannot fill a queue. So the delay grows for another
-  // reason: the path has become longer, in several steps.
+  // Below this sending rate, our packets cannot fill a queue. So another cause makes the delay
+  // grow: the path has become longer in several steps.
   if (trend.sending_rate() < capacity().scaled(1, kIdleShare)) return;
   before_cut_ = {state_ == State::kTrusting, found_, room_.pace(), hidden_.low()};
   excuse_.on_cut(trend.newest().arrived, sample.now);
@@ -102,7 +104,8 @@ void CapacityGuard::drain(const FeedbackSample& sample, const Trend& trend) {
   measured_from_ = trend.newest();
 }
 
-// Restores the state before the cut. Samples of packets sent before now do not count any more.
+// Restores the state before the cut. From now on, samples of packets that were sent before `now`
+// are ignored.
 void CapacityGuard::take_back_cut(Instant now) {
   found_ = before_cut_.found;
   room_.set_pace(before_cut_.pace);

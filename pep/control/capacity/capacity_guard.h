@@ -36,7 +36,7 @@ class CapacityGuard {
   explicit CapacityGuard(BitRate capacity);
 
   void on_start(const StartSample& sample);
-  // Trusts an announced capacity at once, whether it is higher or lower.
+  // Uses an announced capacity at once, even if it is higher than the found capacity.
   void on_capacity(BitRate capacity);
   void on_sent(ByteCount accounted, Instant now);
   void on_feedback(const FeedbackSample& sample);
@@ -53,7 +53,7 @@ class CapacityGuard {
   // The capacity that the guard assumes, at most the announced one.
   BitRate capacity() const { return state_ == State::kTrusting ? announced_ : found_; }
   State state() const { return state_; }
-  // Whether the last sample measures the link, and not a machine that was late.
+  // Whether the last sample shows the delay of the link, without delay from a late machine.
   bool last_counts() const { return counts_; }
   // Why rate() last fell; nullopt if the guard did not cut the rate.
   std::optional<CutCause> cut_cause() const {
@@ -98,7 +98,7 @@ class CapacityGuard {
     bool trusting = true;
     BitRate found;
     RoomSearch::Pace pace;
-    std::optional<Duration> low = {};  // delay before it grew
+    std::optional<Duration> low = {};  // delay before the suspected growth
   };
   Before before_cut_;
 };

@@ -69,8 +69,7 @@ bool DelayTrend::grows() const {
 
 std::size_t DelayTrend::turn() const {
   const std::size_t begin = lowest();
-  // Skips a point, because the packets that arrived just after the growth began were sent before it
-  // began.
+  // Skips a point: packets that arrived just after the growth began were sent before it began.
   return begin + 2 < count_ ? begin + 1 : begin;
 }
 

@@ -18,18 +18,17 @@ namespace satrelay::control {
 class DelayTrend {
  public:
   struct Config {
-    // Interval between the points that are kept. Each interval keeps the point with the least
-    // delay.
+    // Length of an interval. One point is kept for each interval: the point with the least delay.
     Duration spacing;
     std::size_t jumps;      // number of the largest jumps that are left out; at most 4
-    Duration least_growth;  // growth that counts as a queue, without those jumps
+    Duration least_growth;  // growth of the delay, without these jumps, that counts as a queue
   };
   struct Point {
     Instant sent;
     Instant arrived;
     ByteCount received;
     Duration lateness = {};  // the part of the delay that a late machine may have caused
-    Duration own = {};       // time to send the packet and the bytes booked before it
+    Duration own = {};  // time that the link needs for the packet and the bytes booked before it
     // Only differences between delays have a meaning, because two clocks are involved.
     Duration delay() const { return arrived - sent; }
     // The delay without the parts that may have another cause than a queue.
@@ -44,7 +43,7 @@ class DelayTrend {
   void add(const Point& point);
   // Whether the delay has grown and is not falling at the newest point.
   bool grows() const;
-  // Rate of arrival while the delay grew; nullopt if it did not grow.
+  // Rate at which bytes arrived while the delay grew; nullopt if the delay did not grow.
   std::optional<BitRate> arrival_rate() const;
   // Rate at which the same bytes were sent; zero if it is unknown.
   BitRate sending_rate() const;

@@ -9,7 +9,7 @@ namespace {
 constexpr Duration kGap = Duration::milliseconds(3);
 // A train of fewer packets has no result.
 constexpr std::uint64_t kLeastPackets = 4;
-// A smaller growth of the delay may be caused by a machine or the path.
+// If the delay grows by less, a machine or the path may be the cause, instead of the train.
 constexpr Duration kLeastDelay = Duration::microseconds(300);
 // The loss is unusual if less than this share of the usual bytes arrives. kLostByChance lost
 // packets do not count.

@@ -1,6 +1,6 @@
 // A train of packets that is sent faster than the link is believed to carry. The packets of the
-// train arrive later than a single packet would. The additional delay shows what the link does
-// carry, within one round trip and without regard to loss:
+// train arrive later than a single packet would. The additional delay shows how much the link
+// carries, within one round trip, even if packets are lost:
 //
 //   rate = bytes behind the first packet / (time since the first was sent + growth of the delay)
 //
@@ -41,7 +41,7 @@ class PacketTrain {
   enum class State : std::uint8_t { kIdle, kReady, kLeaving, kResting, kAwaited };
 
   void clear() { *this = {}; }
-  // Makes a train of the packets that are sent next.
+  // The packets that are sent next become a train.
   void order(const Order& order);
   void on_sent(std::uint64_t number, ByteCount accounted, Instant now);
   // Returns the result of the train when no more feedback on it will come; nullopt until then. A
@@ -78,7 +78,7 @@ class PacketTrain {
   Instant last_sent_;
   Instant rests_until_;
   std::uint64_t first_ = 0, last_ = 0;  // numbers of the first and last packet
-  // The first packet sent after the rest; until there is one, the last packet sent.
+  // Number of the first packet that is sent after the rest, or of the last packet sent so far.
   std::uint64_t end_ = 0;
   std::uint64_t newest_ = 0;
   ByteCount sent_;

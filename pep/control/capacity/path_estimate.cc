@@ -12,7 +12,7 @@ constexpr Duration kRttMemory = Duration::seconds(10);
 // kMostWeight.
 constexpr double kLossMemory = 2000;
 constexpr double kMostWeight = 0.5;
-// A path is not believed to lose more than this share.
+// Upper limit of the estimated loss.
 constexpr double kMostLoss = 0.5;
 
 }  // namespace

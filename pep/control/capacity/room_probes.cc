@@ -6,7 +6,8 @@
 namespace satrelay::control {
 namespace {
 
-// The losses of a burst are known when a packet is reported that was sent this long after the rest.
+// A burst is judged when a report covers a packet that was sent this long after the rest. By then,
+// the losses of the burst are known.
 constexpr Duration kBurstNews = Duration::milliseconds(10);
 // A burst has no result if its loss exceeds the usual loss by more than this share and kBurstChance
 // packets.
@@ -56,7 +57,7 @@ void RoomProbes::end() {
 bool RoomProbes::take_question() { return std::exchange(asks_, false); }
 
 // If no report has the last packet of the burst as its newest packet, the arrival of a packet sent
-// during the rest is used instead. That packet arrives no earlier.
+// during the rest is used instead. That packet arrives no earlier, so the result is no higher.
 void RoomProbes::look_at(Burst& burst, const FeedbackSample& sample) const {
   if (sample.number < burst.first) return;
   burst.packets += sample.packets_delivered + sample.packets_lost;

@@ -33,7 +33,7 @@ class RoomProbes {
   };
 
   void clear() { *this = {}; }
-  // Makes a burst of the packets that are sent next.
+  // The packets that are sent next become a burst.
   void order(const Order& order);
   // `number` is the number of the packet, as in FeedbackSample.
   void on_sent(std::uint64_t number, ByteCount accounted, Instant now);
@@ -59,7 +59,7 @@ class RoomProbes {
     std::optional<Duration> passed = {};  // from sending the first packet to arrival of the last
     std::uint64_t packets = 0, lost = 0;  // reported since the first packet
   };
-  // With a round trip of 1.2 s, four bursts are in flight.
+  // Most bursts in flight. With a round trip of 1.2 s, four bursts are in flight.
   static constexpr std::size_t kBursts = 8;
 
   void end();

@@ -5,8 +5,8 @@
 namespace satrelay::control {
 namespace {
 
-// If the link carries no more than was found, a burst makes a queue of this length, or of the time
-// of its second packet if that is longer. A burst lasts for at most kLongestProbe.
+// If the link carries no more than the found capacity, a burst makes a queue of this length, or of
+// one packet if a packet takes longer. A burst lasts for at most kLongestProbe.
 constexpr Duration kProbeQueue = Duration::milliseconds(12);
 constexpr std::uint64_t kLeastProbePackets = 2;
 constexpr Duration kLongestProbe = Duration::milliseconds(100);
@@ -18,7 +18,7 @@ constexpr Duration kBetweenProbes = Duration::milliseconds(300);
 // The longest time between bursts, after rises that were too large.
 constexpr Duration kMostBetweenProbes = Duration::seconds(2);
 constexpr std::uint64_t kCarefulRise = 25, kLargestRise = 10'000;
-// The least delay of this time counts as the delay of the path.
+// The least delay within this time counts as the delay of the path without a queue.
 constexpr Duration kLately = Duration::seconds(2);
 constexpr Duration kWrongRise = Duration::seconds(3);
 
@@ -52,8 +52,8 @@ std::optional<BitRate> RoomSearch::on_feedback(const FeedbackSample& sample, con
   return better;
 }
 
-// Makes the burst so short that it fills only a short queue if the link carries no more than was
-// found.
+// Orders a burst that is short enough to make only a short queue if the link carries no more than
+// the found capacity.
 void RoomSearch::probe(const Rates& rates, const DelayTrend& delays, Instant now) {
   if (now < next_probe_) return;
   const auto delay = delays.least_delay(now, kLately);

@@ -1,8 +1,8 @@
-// Measures a standing queue on the way to the receiver: the smallest excess of the one-way delay
-// over the delay of the empty path during a whole round trip. The delay of the empty path is the
-// least delay that was seen. A path that has become longer (a handover) looks like a standing
-// queue. So if a controller reduces its rate without effect, it makes a test: after a pause, a
-// queue must be shorter.
+// Measures a standing queue on the way to the receiver. Its length is the least one-way delay
+// during a round trip, minus the delay of the empty path. The delay of the empty path is the least
+// delay that was seen. A path that has become longer (a handover) looks like a standing queue. So
+// if a controller reduces its rate without effect, it tests for a queue with a pause: a queue must
+// be shorter after the pause.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
-// Asks a silent peer whether it is still there, if the owner wants to know (RFC 9293 section
-// 3.8.4). This class says when to send a probe, and when to end the connection. One lost probe
-// proves nothing, so start() leads to several probes. After ask_once() there is one probe, and the
-// owner decides what silence means.
+// Keep-alive probes to a silent peer (RFC 9293 section 3.8.4). This class decides when to send a
+// probe, and when to end the connection. start() sends several probes before the connection ends,
+// because a single probe may be lost. ask_once() sends one probe, and the owner decides what to do
+// if the peer does not answer.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ class KeepAlive {
   static constexpr Duration kFirst = Duration::seconds(1);
   static constexpr std::uint8_t kProbes = 6;  // intervals double: the connection ends after 63 s
 
-  // Whether the endpoint waits for an accepted segment of the peer.
+  // Whether the endpoint waits for an accepted segment of the peer, as the answer to a probe.
   bool asking() const { return probing() || listening_; }
   bool probing() const { return unanswered_ > 0; }
   bool listening() const { return listening_; }
@@ -26,8 +26,8 @@ class KeepAlive {
     owed_ = true;
     return kFirst;
   }
-  // Queues one probe, unless the probes of start() are under way. listening() holds until
-  // on_heard().
+  // Queues one probe, unless start() is already sending probes. listening() is true until
+  // on_heard() is called.
   void ask_once() {
     listening_ = true;
     if (!probing()) owed_ = true;

@@ -12,7 +12,7 @@ namespace satrelay::tcp {
 
 // In these names, "syn" is our SYN or SYN-ACK.
 struct Opening {
-  bool owes_syn() const { return syn_held || syn_owed; }  // the SYN is still to be sent
+  bool owes_syn() const { return syn_held || syn_owed; }  // the SYN has not been sent yet
   bool has_repeated_syn() const { return syn_retries > 0; }
 
   void image(Image& image) {

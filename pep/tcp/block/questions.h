@@ -1,5 +1,5 @@
-// Questions whether a host is still there: our questions to the peer, and the peer's questions to
-// us.
+// Segments that ask whether a host is still there (keep-alives and probes of a closed window):
+// those that we send to the peer, and those that the peer sends to us.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace satrelay::tcp {
 enum class Question : std::uint8_t {
   kNone,
   kEmpty,
-  kWithByte,  // with one byte of garbage, or with the last byte of the peer's data again
+  kWithByte,  // the segment carries one byte: garbage, or the last byte of the peer's data again
 };
 
 class Questions {
@@ -25,22 +25,22 @@ class Questions {
   bool awaits_word() const { return keep_alive_.listening(); }
 
   // --- the peer's ---
-  // While set, the owner answers the peer's questions whether the far host is still there. Such
-  // questions are keep-alives and probes of a closed window.
+  // While set, the endpoint does not answer the peer's keep-alives and probes of a closed window by
+  // itself. The owner answers them, once it knows that the far host is still there.
   void leave(bool leave) { leaves_ = leave; }
   bool leaves() const { return leaves_; }
   void note(Question question) { question_ = question; }
-  // The question that the owner has to answer. Returns each question once.
+  // Returns the keep-alive or probe that the owner has to answer. Returns each of them once.
   Question take() { return std::exchange(question_, Question::kNone); }
-  // How often the peer has asked whether we are still there (RFC 9293 section 3.8.4). A
-  // retransmission of the peer's last byte looks like such a question, and counts. A probe of a
-  // closed window also looks like such a question, but counts only if the receive limit is 0.
+  // Number of keep-alives from the peer (RFC 9293 section 3.8.4). A retransmission of the peer's
+  // last byte looks like a keep-alive, and is counted. A probe of a closed window also looks like a
+  // keep-alive, but is counted only if the receive limit is 0.
   std::uint32_t keep_alives() const { return keep_alives_; }
   void note_keep_alive() { ++keep_alives_; }
-  // How often the peer has sent a segment that none of our segments can have caused. Such a segment
-  // is a pure ACK without news while nothing was in flight, or, before answer(), a reset of another
-  // connection. It shows that another device also answers the peer (RFC 5961 section 4, RFC 9293
-  // section 3.5.2).
+  // Number of segments from the peer that none of our segments can have caused. They show that
+  // another device also answers the peer. They are pure ACKs that acknowledge and change nothing
+  // while nothing was in flight, and, before answer(), resets of another connection (RFC 5961
+  // section 4, RFC 9293 section 3.5.2).
   std::uint32_t stray_answers() const { return stray_answers_; }
   void note_stray_answer() { ++stray_answers_; }
 

@@ -39,7 +39,8 @@ struct Tcb {
   Timers& timers() { return around.timers; }
   Announced announced() const { return {around.mss, profile().window_scale}; }
   State state() const { return lifecycle.state(); }
-  // Our clock, and the value of the peer's clock that we echo.
+  // The timestamps of a segment: the value of our clock, and the value of the peer's clock that we
+  // echo.
   wire::TcpTimestamps stamp(Instant now) const {
     return {timestamps.value(now), timestamps.recent()};
   }

@@ -7,8 +7,9 @@ namespace satrelay::tcp {
 bool is_acceptable(const Tcb& tcb, const Placement& placement) {
   const auto next = static_cast<std::int64_t>(tcb.receiver.next());
   const auto edge = std::max(next, static_cast<std::int64_t>(tcb.receiver.edge()));
-  // If a peer has filled the window, the numbers of its pure ACKs are at the edge itself. If the
-  // window is closed, a segment at RCV.NXT is acceptable for its ACK, though its data is dropped.
+  // If a peer has filled the window, the sequence numbers of its pure ACKs are at the right edge of
+  // the window. If the window is closed, a segment at RCV.NXT is acceptable for its ACK, though its
+  // data is dropped.
   if (placement.begin > edge) return false;
   return placement.occupies_sequence() ? placement.end > next : placement.begin >= next;
 }

@@ -20,12 +20,12 @@ void accept(Tcb& tcb, const wire::TcpHeader& syn, Instant now, Answer when);
 void connect(Tcb& tcb, const wire::TcpOptions& offer, Instant now, EcnOffer ecn);
 void answer(Tcb& tcb, Instant now);
 // Whether `header` belongs to another connection of the peer, instead of answering our SYN. The
-// reset that RFC 9293 asks for would end that other connection.
+// reset with which we answer (RFC 9293) ends that other connection.
 bool shows_another_connection(const Tcb& tcb, const wire::TcpHeader& header);
 
 // --- events ---
-// Takes the sequence number of the peer's SYN or SYN-ACK, and each of its options that we offer as
-// well.
+// Stores the sequence number of the peer's SYN or SYN-ACK, and turns on each option that both sides
+// offer.
 void negotiate_with(Tcb& tcb, const wire::TcpHeader& syn);
 // Does the same for the SYN of a client. Our SYN-ACK will offer each option that is in the SYN.
 void offer_and_negotiate(Tcb& tcb, const wire::TcpHeader& syn);

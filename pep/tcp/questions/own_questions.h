@@ -1,4 +1,4 @@
-// Our questions whether the peer is still there (block/keep_alive.h).
+// Our keep-alive probes to the peer (block/keep_alive.h).
 #pragma once
 
 #include "pep/base/time.h"

@@ -12,10 +12,10 @@ bool note_keep_alive(Tcb& tcb, const wire::TcpHeader& header, const Placement& p
   if (tcb.state() == State::kTimeWait || header.has(TcpFlags::kFin)) return false;
   if (placement.begin != static_cast<std::int64_t>(tcb.receiver.next()) - 1) return false;
   if (placement.payload_end > placement.begin + 1) return false;
-  // A probe of a closed window looks like a keep-alive. But its host waits for the window to open,
-  // as hosts often do if the link is slower than the LAN, and does not ask whether the far host is
-  // still there. If the receive limit is 0, the far host offers no window, and the probe is a
-  // question to the far host.
+  // A probe of a closed window looks like a keep-alive. But the host that sends it waits for the
+  // window to open, which is common if the link is slower than the LAN. So the probe is not counted
+  // as a keep-alive. If the receive limit is 0, however, the window is closed because the far host
+  // offers no window. Then the probe asks about the far host, and is counted.
   if (tcb.receive_window() == 0 && tcb.receiver.window().limit() > 0) return true;
   tcb.questions.note_keep_alive();
   ++tcb.counters().keep_alives_in;

@@ -1,5 +1,5 @@
-// Segments by which the peer asks whether we are still there, or which show that another device
-// also answers the peer.
+// Keep-alives and probes of a closed window from the peer, and segments that show that another
+// device also answers the peer.
 #pragma once
 
 #include "pep/base/time.h"
@@ -9,13 +9,13 @@
 
 namespace satrelay::tcp {
 
-// For a segment outside the window: whether it is a keep-alive or a probe of a closed window.
-// Keep-alives are counted.
+// Returns whether a segment outside the window is a keep-alive or a probe of a closed window.
+// Counts keep-alives.
 bool note_keep_alive(Tcb& tcb, const wire::TcpHeader& header, const Placement& placement);
-// Leaves the question that note_keep_alive() found to the owner. Returns false if the owner does
-// not want to answer questions.
+// Passes the segment for which note_keep_alive() returned true to the owner, which answers it.
+// Returns false if the endpoint must answer the segment itself.
 bool leave_question(Tcb& tcb, const Placement& placement, Instant now);
-// For a segment in the window: counts it if none of our segments can have caused it.
+// Counts a segment in the window if none of our segments can have caused it.
 void note_stray_answer(Tcb& tcb, const wire::TcpHeader& header, const Placement& placement);
 
 }  // namespace satrelay::tcp

@@ -37,8 +37,8 @@ class ReceiveWindow {
   // Whether to send a window update on a connection that is otherwise idle.
   bool update_due(const Memory& memory) const;
 
-  std::uint64_t edge() const { return promised_; }  // all data below is accepted
-  std::uint64_t told() const { return told_; }      // edge in the last window field sent
+  std::uint64_t edge() const { return promised_; }  // all data below this position is accepted
+  std::uint64_t told() const { return told_; }  // right edge of the window that was advertised last
 
   void image(Image& image) {
     image(limit_, promised_, told_, segment_size_);

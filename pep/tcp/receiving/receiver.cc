@@ -52,7 +52,8 @@ bool Receiver::store_in_order(std::uint64_t offset, ConstBytes payload, Environm
     return false;
   }
   // If acknowledgments are held back, the ACK is sent after hold_acknowledgments() lets it advance.
-  // An ACK with the same number as the last one would tell the peer of a loss.
+  // Another ACK with the same number would be a duplicate ACK, which the peer takes for a sign of
+  // loss.
   if (acknowledged() > told) {
     acks_.on_in_order(static_cast<std::uint32_t>(stored),
                       {around.mss, around.profile().delayed_ack}, around.timers, now);

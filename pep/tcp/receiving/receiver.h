@@ -62,8 +62,8 @@ class Receiver {
   // lost them.
   void set_frugal(bool frugal) { frugal_ = frugal; }
 
-  // Holds back acknowledgments of stored data: nothing is acknowledged from offset `from` on, and
-  // the FIN only after release_fin(). `from` only increases.
+  // Holds back acknowledgments of stored data: bytes from offset `from` on are not acknowledged.
+  // `from` only increases. After hold_fin(), the FIN is not acknowledged before release_fin().
   static constexpr std::uint64_t kNoHold = ~std::uint64_t{0};
   void hold_acknowledgments(std::uint64_t from);
   void hold_fin() { fin_held_ = true; }

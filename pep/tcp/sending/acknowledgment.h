@@ -19,7 +19,7 @@ struct Acknowledgment {
   std::span<const Range> sack;               // positions in our stream
   std::optional<Range> duplicate;            // a range that the peer received twice (RFC 2883)
   Duration timestamp_rtt;                    // measured with TSecr; zero if there is no sample
-  Instant echoed_before = Instant::never();  // the value in TSecr was sent before this instant
+  Instant echoed_before = Instant::never();  // we sent the value in TSecr before this instant
 };
 
 }  // namespace satrelay::tcp

@@ -16,8 +16,8 @@ struct InFlight {
   Rack rack;
   TailLossProbe probe;
   std::uint64_t recovery_point = 0;
-  std::uint64_t echo_point = 0;  // an ECE counts again in an ACK beyond this position
-  std::uint64_t timed_end = 0;   // the segment that measures the RTT ends here
+  std::uint64_t echo_point = 0;  // an ECN echo counts only in an ACK beyond this position
+  std::uint64_t timed_end = 0;   // end of the segment with which the RTT is measured
   Instant timed_at = Instant::never();
   std::uint32_t duplicates = 0;  // number of duplicate ACKs; counted only without SACK
 

@@ -7,7 +7,7 @@
 namespace satrelay::tcp {
 namespace {
 
-// A finer timer does not pay: hosts do not answer within microseconds.
+// A finer timer is not worth its cost, because hosts do not answer within microseconds.
 constexpr Duration kReorderingGranularity = Duration::milliseconds(1);
 
 }  // namespace

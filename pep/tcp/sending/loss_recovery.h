@@ -71,7 +71,7 @@ class LossRecovery {
   void wait_for_acknowledgment(Environment& around, Instant now);
   // Notes that `range` was retransmitted as one segment.
   void on_retransmitted(Range range, Environment& around, Instant now);
-  // Ends the request for a tail probe, whether or not a probe could be sent.
+  // Makes owes_tail_probe() false, even if no probe could be sent.
   void drop_tail_probe() { tail_probe_owed_ = false; }
   void on_tail_probe_sent(bool retransmission, Environment& around);
 

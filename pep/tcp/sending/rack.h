@@ -74,7 +74,8 @@ class Rack {
 
   bool reordering_seen() const { return reordering_seen_; }
   bool has_minimum_rtt() const { return !minimum_rtt_.is_infinite(); }
-  // Whether a new Rack would learn within one round trip all that this object knows of the path.
+  // Whether this object can be freed, because a new Rack would learn the same about the path within
+  // one round trip.
   bool is_plain() const {
     return segments_.empty() && !reordering_seen_ && !duplicate_round_ && multiple_ == 1;
   }

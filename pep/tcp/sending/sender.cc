@@ -45,7 +45,8 @@ void Sender::drop() {
 void Sender::trim(const Timers& timers) {
   queue_.trim();
   const bool quiet = board().outstanding() == 0 && !timers.armed(Timer::kPersist);
-  // If data is announced as urgent, it follows soon, and the recovery state is still needed.
+  // If urgent data was announced, it will be sent soon and need the recovery state, so that state
+  // is not freed.
   recovery_.trim(quiet && !is_urgent());
   if (quiet && recovery_.is_open()) window_.trim();
 }

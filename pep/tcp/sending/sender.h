@@ -80,9 +80,9 @@ class Sender {
   // --- input ---
   void handle_acknowledgment(const Acknowledgment& acknowledgment, Environment& around,
                              Instant now);
-  // Whether the ACK in a data segment brings no news: all sent data is acknowledged, and the window
-  // is unchanged. Such an ACK does not answer a tail loss probe: only an ACK without data can do
-  // that.
+  // Whether the ACK in a data segment changes nothing: all sent data is already acknowledged, and
+  // the window is the same. This ACK does not answer a tail loss probe: only an ACK without data
+  // can do that.
   bool is_known(std::uint64_t ack, std::uint64_t window, std::int64_t sequence,
                 const Timers& timers) const {
     return board().outstanding() == 0 && ack == una() && peer_.is_known(ack + window, sequence) &&
@@ -110,7 +110,7 @@ class Sender {
   // exactly `room` bytes each. They count as sent. nullopt if no segment may be sent now.
   std::optional<Transmission> poll(std::uint16_t room, std::size_t most, Environment& around,
                                    Instant now);
-  // False if poll() would return nullopt. Cheap enough to be asked for every poll.
+  // False only if poll() would return nullopt. Cheap enough to be called before every poll().
   bool has_work() const;
 
   // --- the parts ---
@@ -133,8 +133,8 @@ class Sender {
   // Whether the peer still has to acknowledge urgent data.
   bool is_urgent() const { return urgent_ != nullptr; }
   bool fin_acknowledged() const { return closed_ && una() > queue_.end(); }
-  // For more than 100 s the peer has acknowledged none of the retransmitted bytes, or has answered
-  // no probe of its closed window.
+  // Whether the peer has acknowledged none of the retransmitted bytes, or has answered no probe of
+  // its closed window, for more than 100 s.
   bool sends_in_vain() const {
     return recovery_.retries() + peer_.probes_unanswered() >= kRetriesInVain;
   }
@@ -153,7 +153,7 @@ class Sender {
   Transmission retransmit(Range range, Environment& around, Instant now);
   void begin_waiting(Environment& around, Instant now);
   void release(std::uint64_t ack);
-  // A peer that answers and keeps its window closed is alive, however long that lasts.
+  // A peer that answers while its window is closed is alive, however long the window stays closed.
   void forgive_closed_window() {
     if (peer_window() == 0) recovery_.forgive_retries();
   }

@@ -100,7 +100,7 @@ class SentSegments {
   struct Record {
     std::uint64_t begin = 0;
     Instant sent_at;
-    std::uint32_t older = 0;  // neighbors in order of time, if they exist
+    std::uint32_t older = 0;  // neighbors in order of sending, if they exist
     std::uint32_t newer = 0;
     bool in_flight = false;
     bool retransmitted = false;
@@ -116,7 +116,7 @@ class SentSegments {
     std::uint32_t front = 0;
     std::uint32_t back = 0;
     std::uint64_t end = 0;
-    std::uint32_t oldest = 0;  // oldest and newest by time of sending, if any is in flight
+    std::uint32_t oldest = 0;  // segments in flight that were sent first and last, if there are any
     std::uint32_t newest = 0;
     std::size_t in_flight = 0;
     std::size_t sacked = 0;

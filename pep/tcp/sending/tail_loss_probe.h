@@ -33,7 +33,7 @@ class TailLossProbe {
 
   struct Ack {
     std::uint64_t ack = 0;
-    std::optional<Range> duplicate;  // RFC 2883
+    std::optional<Range> duplicate;  // range that the peer received twice (RFC 2883)
     bool is_duplicate_without_sack = false;
   };
   enum class Finding : std::uint8_t {

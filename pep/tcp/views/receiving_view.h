@@ -17,7 +17,7 @@ class ReceivingView {
   explicit ReceivingView(const Tcb& tcb) : tcb_(tcb) {}
 
   std::uint64_t limit() const { return tcb_.receiver.window().limit(); }  // bytes
-  // The last advertised window, less the bytes received since.
+  // The window that we advertised last, less the bytes received since, in bytes.
   std::uint64_t window() const { return tcb_.receive_window(); }
   // The peer's FIN and every byte before it have arrived.
   bool has_finished() const { return tcb_.receiver.fin_taken(); }

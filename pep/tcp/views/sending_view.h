@@ -28,7 +28,7 @@ class SendingView {
   bool has_finished() const { return tcb_.sender.fin_acknowledged(); }
   // Whether segments carry an urgent pointer, as the peer has not acknowledged all urgent data.
   bool is_urgent() const { return tcb_.sender.is_urgent(); }
-  // For more than 100 s the peer has acknowledged no retransmission, or answered no probe
+  // Whether the peer has acknowledged no retransmission, or answered no probe, for more than 100 s
   // (Sender::sends_in_vain()).
   bool is_in_vain() const { return tcb_.sender.sends_in_vain(); }
 

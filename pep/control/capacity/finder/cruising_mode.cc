@@ -8,18 +8,17 @@
 namespace satrelay::control {
 namespace {
 
-// This many trains in a row must show less before the believed capacity falls.
+// Number of trains in a row that must show a lower capacity before the mode lowers the capacity.
 constexpr std::size_t kAgree = 3;
 // A standing queue lowers the rate to no less than this percentage of the capacity.
 constexpr std::uint64_t kLeastPercent = 80;
 // A rise of the capacity to more than this percentage of its former value is large
 // (LinkModel::raised).
 constexpr std::uint64_t kLargeRisePercent = 115;
-// If the delay grows within this time after a large rise, a fade that ended was not the cause of
-// the rise.
+// If the delay grows within this time after a large rise, the end of a fade did not cause the rise.
 constexpr Duration kShortRise = Duration::seconds(3);
-// Other senders are the cause if the delay grows within that time, and less than this percentage of
-// the capacity arrives.
+// If packets then also arrive at less than this percentage of the capacity, another sender uses the
+// link (mode Sharing).
 constexpr std::uint64_t kSharedPercent = 85;
 
 }  // namespace
@@ -41,8 +40,8 @@ FinderMode::Change CruisingMode::on_growth(BitRate arrived, const FeedbackSample
 
 FinderMode::Change CruisingMode::on_finding(const PacketTrain::Finding& finding,
                                             const FeedbackSample& sample) {
-  // If there was a queue before the train, other senders may have changed the queue meanwhile, and
-  // the train cannot show that.
+  // If there was a queue before the train, the result is not used: other senders may have changed
+  // the length of the queue during the train, and so the result.
   if (link_.train.delay_before() - link_.queue.path() > kLeastStanding) return std::nullopt;
   const BitRate found = finding.rate;
   if (finding.exact || found > link_.capacity) {

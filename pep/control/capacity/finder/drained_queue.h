@@ -11,7 +11,7 @@ namespace satrelay::control {
 
 class DrainedQueue {
  public:
-  // A train and the rest of our own queue together make a queue that is no longer than this.
+  // Longest queue that a train and the remaining packets of our own queue can make together.
   static constexpr Duration kLongestOwn = Duration::milliseconds(60);
 
   // Call when a drain begins. `queue` is the time that the newest packet has waited in the queue.

@@ -46,7 +46,7 @@ class FinderMode {
   }
   // Called for each sample, after the functions above.
   virtual Change on_feedback(const FeedbackSample&) { return std::nullopt; }
-  // Computes LinkModel::rate from the rest of the model.
+  // Computes LinkModel::rate from the other values of the model.
   virtual void set_rate() {}
   virtual bool wants_train() const { return true; }
   const TrainStyle& trains() const { return trains_; }

@@ -9,7 +9,7 @@ namespace satrelay::control {
 namespace {
 
 constexpr Duration kLeastRtt = Duration::milliseconds(1);
-// A standing queue has delayed all packets of a round trip, and of at least this time.
+// A queue counts as standing if it delays all packets for a round trip, and for at least this time.
 constexpr Duration kLeastSpan = Duration::milliseconds(250);
 // A standing queue is drained within one and a half round trips, but in no less than this time.
 constexpr Duration kLeastRemoval = Duration::milliseconds(300);
@@ -34,8 +34,8 @@ Duration LinkModel::queue_of(const FeedbackSample& sample) const {
 }
 
 std::optional<BitRate> LinkModel::growth() const {
-  // At such a low sending rate, our packets cannot fill a queue. So the delay grows for another
-  // reason: the path has become longer, in several steps.
+  // Below this sending rate, our packets cannot fill a queue. So another cause makes the delay
+  // grow: the path has become longer in several steps.
   const BitRate least = sustained_rate().scaled(1, kIdleShare);
   for (const DelayTrend* trend : {&trends.quick, &trends.slow}) {
     if (!trend->grows()) continue;

@@ -18,10 +18,10 @@
 
 namespace satrelay::control {
 
-// The percentage of the capacity that is used. It is below 100, because the found capacity is not
-// exact, and because the rest of a queue must drain.
+// The percentage of the capacity at which we send. It is below 100, because the found capacity is
+// not exact, and because a short queue may remain that must drain.
 inline constexpr std::uint64_t kUsedPercent = 97;
-// A queue that is shorter than this does not count.
+// A shorter queue is treated as no queue.
 inline constexpr Duration kLeastStanding = Duration::milliseconds(8);
 // A train has as many bytes as the rate sends in this time.
 inline constexpr Duration kTrainTime = Duration::milliseconds(30);
@@ -47,11 +47,11 @@ struct LinkModel {
   // Adds a sample that no late machine has distorted.
   void add(const FeedbackSample& sample);
   Duration rtt() const;
-  // The rate that is sent, without trains.
+  // The sending rate between trains.
   BitRate sustained_rate() const;
   // The time that the sample's newest packet has waited in the queue.
   Duration queue_of(const FeedbackSample& sample) const;
-  // The rate of arrival while the delay grew; nullopt if it did not grow.
+  // The rate at which bytes arrived while the delay grew; nullopt if the delay did not grow.
   std::optional<BitRate> growth() const;
   // The rate that the link carries if packets arrive at the rate `arrived`. It is higher than
   // `arrived`, because some packets are lost after the modem has sent them.

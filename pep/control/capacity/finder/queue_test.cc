@@ -8,8 +8,8 @@ namespace satrelay::control {
 namespace {
 
 constexpr Duration kLongestPause = Duration::milliseconds(50);
-// A queue is tested after it has stood for three round trips and this time. A lower rate takes
-// effect a round trip later, and reports show that another round trip later.
+// A queue is tested if it lasts for three round trips and this time although the rate was lowered.
+// The effect of a lower rate appears in reports about two round trips later.
 constexpr Duration kStandingTime = Duration::seconds(1);
 
 }  // namespace

@@ -9,14 +9,14 @@ namespace {
 
 constexpr std::uint64_t kSharingSpeed = 12;
 
-// Share of the packets that may be lost in a queue that other senders also fill. A session that
-// sends at half of the link's capacity loses no more than this share.
+// Fraction of our packets that may be lost in a queue that other senders also fill. A session that
+// sends at half of the link's capacity loses no larger fraction.
 constexpr double kOverload = 0.35;
 constexpr Duration kOverloadTime = Duration::seconds(2);
 
 // Rise of left_, per mille of the capacity
 constexpr std::uint64_t kFirstStep = 20, kLargestStep = 160;
-// left_ does not rise for this time, because another sender needs time to take its half.
+// left_ does not rise for this time, so that another sender can reach its half of the capacity.
 constexpr Duration kShareTime = Duration::seconds(6);
 constexpr Duration kAloneTime = Duration::seconds(2);
 
@@ -35,7 +35,8 @@ SharingMode::SharingMode(LinkModel& link, BitRate left, const FeedbackSample& sa
   leave(left, sample.now);
 }
 
-// Sets the rate that other senders leave us. The rate grows again from there after kShareTime.
+// Sets the rate that other senders leave us. After kShareTime, the rate grows again from this
+// value.
 void SharingMode::leave(BitRate left, Instant now) {
   left_ = left.scaled(kUsedPercent, 100);
   step_ = kFirstStep;
@@ -49,8 +50,9 @@ FinderMode::Change SharingMode::on_growth(BitRate arrived, const FeedbackSample&
   return std::nullopt;
 }
 
-// While other senders are active, trains are too noisy for small changes, but they can show that
-// the link has faded. Trains raise the capacity no higher than alone_, if alone_ is known.
+// While other senders are active, the results of trains are too noisy to show small changes of the
+// capacity. But they can show that the link has faded. The capacity rises to at most alone_, if
+// alone_ is known.
 FinderMode::Change SharingMode::on_finding(const PacketTrain::Finding& finding,
                                            const FeedbackSample&) {
   if (finding.steady && !finding.unusual_loss) link_.findings.add(finding.rate);
@@ -67,8 +69,8 @@ FinderMode::Change SharingMode::on_feedback(const FeedbackSample& sample) {
   return look_for_room(sample.now);
 }
 
-// If more is lost than other senders explain, half of the earlier capacity is more than the link
-// carries now.
+// If more packets are lost than other senders can cause, the link now carries less than half of its
+// earlier capacity.
 FinderMode::Change SharingMode::look_for_overload(const FeedbackSample& sample) {
   packets_ += sample.packets_delivered + sample.packets_lost;
   lost_ += sample.packets_lost;

@@ -26,7 +26,7 @@ class SharingMode final : public FinderMode {
   Change look_for_room(Instant now);
 
   BitRate alone_;           // capacity found before others sent; zero if none was found
-  BitRate left_;            // the rate that makes no queue
+  BitRate left_;            // the rate that other senders leave us without a queue
   std::uint64_t step_ = 0;  // next growth of left_, per mille of the capacity
   Instant next_step_;
   Instant alone_since_ = Instant::never();

@@ -7,10 +7,11 @@
 namespace satrelay::control {
 namespace {
 
-// Number of packets in the first train, which is sent at once. The same number of packets is spread
-// over the first round trip.
+// Number of packets in the first train, which is sent at once. The first sending rate carries the
+// same number of packets in a round trip.
 constexpr std::uint64_t kFirstPackets = 16;
-// The longest rest after a train, even if the rate is still low. It is long enough for a report.
+// The longest pause after a train, even if the rate is still low. It is long enough for the
+// receiver to report the train.
 constexpr Duration kStartingRest = Duration::milliseconds(50);
 // While nothing else is known, one train may raise the rate by this factor at most.
 constexpr std::uint64_t kGrowth = 16;

@@ -1,5 +1,5 @@
-// Starting: nothing is known yet. Each train shows a rate, which is used at once, until a train
-// shows less than its own speed. That rate is what the link carries.
+// Starting: the capacity is unknown. The result of each train becomes the sending rate at once. If
+// a train arrives more slowly than it was sent, its result is the capacity of the link.
 #pragma once
 
 #include "pep/control/capacity/finder/finder_mode.h"
