@@ -22,7 +22,7 @@
 namespace satrelay::config {
 namespace {
 
-// Whether a key that needs a restart differs.
+// Whether the two sections differ in a key that a reload cannot change.
 template <typename Section>
 bool needs_restart(const Keys<Section>& keys, const Section& started, const Section& next) {
   return std::ranges::any_of(keys, [&](const Key<Section>& row) {
@@ -32,7 +32,7 @@ bool needs_restart(const Keys<Section>& keys, const Section& started, const Sect
 
 class Differences {
  public:
-  // Names each key that needs a restart and differs.
+  // Adds the path of each key that differs and that a reload cannot change.
   template <typename Section>
   void compare(const std::string& path, const Keys<Section>& keys, const Section& started,
                const Section& next) {
@@ -41,7 +41,8 @@ class Differences {
       names_.push_back(path + row.text.name);
     }
   }
-  // Names the whole part if any key in it needs a restart and differs.
+  // Adds `name`, which stands for the whole section, if the sections differ in a key that a reload
+  // cannot change.
   template <typename Section>
   void compare_whole(const std::string& name, const Keys<Section>& keys, const Section& started,
                      const Section& next) {
@@ -83,7 +84,7 @@ bool same_peers(const std::vector<Peer>& started, const std::vector<Peer>& next)
 
 class Changes {
  public:
-  // Names each key that a reload changes.
+  // Adds the path of each key that differs and that a reload changes.
   template <typename Section>
   void compare(const std::string& path, const Keys<Section>& keys, const Section& was,
                const Section& is) {

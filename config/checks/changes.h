@@ -22,8 +22,9 @@ struct ChangedKey {
   friend bool operator==(const ChangedKey&, const ChangedKey&) = default;
 };
 
-// A configuration that is kept to find the keys that the next reload changes. It holds no secrets:
-// it has a hash of 64 bits for the keys of each peer, and one for each dictionary.
+// A copy of the configuration, kept until the next reload to find the keys that the reload changes.
+// It holds no secrets: instead of the preshared keys of a peer, it has their 64-bit hash. It also
+// has a hash instead of each dictionary.
 class Changeable {
  public:
   explicit Changeable(const Gateway& config);
@@ -37,7 +38,7 @@ class Changeable {
     std::size_t size = 0, mark = 0;
   };
   Gateway config_;
-  std::vector<std::size_t> keys_;         // hash of the keys of each peer
+  std::vector<std::size_t> keys_;         // hash of the preshared keys of each peer
   std::vector<Dictionary> dictionaries_;  // dictionary of each class
 };
 

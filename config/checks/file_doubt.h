@@ -1,5 +1,5 @@
-// Whether the gateway can make a file while it runs. A missing folder is only a doubt, and not a
-// mistake of the configuration: a disk may be mounted later.
+// Checks whether the gateway will be able to create a file. If the folder is missing, the gateway
+// warns the operator but accepts the configuration, because a disk may be mounted later.
 #pragma once
 
 #include <string>

@@ -60,7 +60,7 @@ class Table {
 struct Names {
   const char* limit;
   const char* usage;
-  const char* inactive;  // keys in memory.stat with counts that include all groups below
+  const char* inactive;  // two keys in memory.stat; their values include all groups below
   const char* active;
 };
 constexpr Names kVersion1{"memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file",

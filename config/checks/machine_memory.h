@@ -16,8 +16,8 @@ struct MachineMemory {
   std::string total_of;
   // The part of `total` that is unused now. Caches that the kernel can reclaim count as unused.
   ByteCount available = ByteCount(0);
-  // Bytes in hugepages of the default size: all hugepages that the kernel has set aside, and the
-  // unused ones.
+  // Bytes in hugepages of the default size: `huge_total` in all hugepages that the kernel has
+  // reserved, and `huge_available` in the unused ones.
   ByteCount huge_total = ByteCount(0);
   ByteCount huge_available = ByteCount(0);
 };

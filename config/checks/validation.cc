@@ -279,7 +279,7 @@ Result check_limits(const Limits& limits) {
     return refuse("limits.half_open", std::to_string(limits.half_open) + " exceeds limits.flows " +
                                           std::to_string(limits.flows) + "; write at most that");
   }
-  // For a value of 0, the gateway chooses a value that never exceeds its memory.
+  // A value of 0 needs no check: the gateway then chooses a value that never exceeds its memory.
   const bool memory_given = limits.memory != ByteCount(0);
   const bool flow_memory_given = limits.flow_memory != ByteCount(0);
   if (memory_given && limits.flow_memory > limits.memory) {

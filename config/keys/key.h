@@ -25,17 +25,18 @@ constexpr const char* to_string(Reload reload) {
 // The first version of the programs. Most keys exist since this version.
 inline constexpr const char* kFirstVersion = "0.1";
 
-// The part of a row that is text.
+// The texts of a row.
 struct KeyText {
   std::string name;
   Reload reload = Reload::kRestart;
   std::string help;  // one sentence
   // The default in words, such as "the address". If empty, the default is shown as a value.
   std::string fallback = {};
-  // The allowed values as text. If empty, the text of the kind is used. A key that is a part with
-  // keys of its own has none.
+  // The allowed values as text. If empty, the text of the kind is used. A key that contains other
+  // keys has no such text.
   std::string allowed = {};
-  std::string required = {};  // hint if the key is missing; empty if it may be missing
+  // Hint for the message that the key is missing. Empty if the key is optional.
+  std::string required = {};
   std::string since = kFirstVersion;
 };
 

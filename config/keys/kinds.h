@@ -32,10 +32,11 @@ Kind<T> whole(Bounds<std::uint64_t> bounds, const std::string& unit = "", std::s
   };
 }
 
-// Returns the words except `but` as text: "a, b or c", or "or a" if only one word is left.
+// Returns all words except `but` as text: "a, b or c". If only one word is left, returns "or a".
 std::string alternatives(const std::vector<std::string>& words, std::string_view but);
 
-// A word of the switch, from its table in config/model/words.h. `standard` is the default.
+// A setting with a few allowed words, from the table of its enum in config/model/words.h.
+// `standard` is the default.
 template <typename Enum>
 Kind<Enum> word(Enum standard) {
   std::vector<std::string> words;
@@ -62,7 +63,7 @@ Kind<std::optional<T>> or_none(Kind<T> kind) {
   };
 }
 
-// A switch with two words.
+// A setting with two allowed words.
 Kind<bool> either(std::string yes, std::string no, bool standard);
 
 // The shortest text that parses to this share.

@@ -1,4 +1,4 @@
-// The words of the switches of link.yaml.
+// The words that link.yaml uses for enumerators.
 #pragma once
 
 #include "config/model/link_model.h"

@@ -194,7 +194,7 @@ void read_timed_link(const Fields& fields, const std::filesystem::path& folder,
   if (const Value* list = fields.find("changes")) {
     for (const Value& value : list->items("write a list of changes")) {
       const ChangeEntry entry = read_link_change(value, AnnouncedKey::kUnknown);
-      // The end is exclusive, and a change may happen at exactly 24 h.
+      // Adds a nanosecond, because the end is exclusive and a change may happen at exactly 24 h.
       const auto more = occurrences(value, entry, kDay + Duration::nanoseconds(1), changes.size());
       changes.insert(changes.end(), more.begin(), more.end());
     }

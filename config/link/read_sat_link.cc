@@ -37,8 +37,9 @@ GilbertElliott read_gilbert_elliott(const Value& value) {
   return model;
 }
 
-// Reads a size, or a time. A time is converted to the bytes that the link sends in it at `rate`,
-// the configured rate. A queue is memory, so later changes of the rate do not change its size.
+// Reads a size, or a time. A time is converted to the number of bytes that the link sends in that
+// time at `rate`, the configured rate. A queue is memory, so later changes of the rate do not
+// change its size.
 ByteCount read_queue(const Value& value, BitRate rate) {
   const std::string text = value.text("write a size, like 625kB, or a time, like 100ms");
   if (!parse_duration(text)) {

@@ -68,7 +68,7 @@ struct LinkDirection {
   std::optional<GilbertElliott> gilbert_elliott;  // instead of `loss`
   std::optional<LossTrace> loss_trace;            // instead of `loss` and `gilbert_elliott`
   Duration jitter;                                // uniform in [0, jitter]; the order is kept
-  double reorder = 0;                             // share of frames delivered `reorder_by` late
+  double reorder = 0;  // fraction of frames that arrive `reorder_by` late
   Duration reorder_by = Duration::milliseconds(10);
   double duplicate = 0;
   double corrupt = 0;                  // share of frames with one flipped bit
@@ -86,7 +86,7 @@ struct SatLink {
   LinkDirection a_to_b;
   LinkDirection b_to_a;
   std::uint32_t overhead = kOverheadEthernet;
-  // For frames in flight. 0 means that it is computed from rates and delays.
+  // Memory for frames in flight. 0 means that the size is computed from rates and delays.
   ByteCount memory = ByteCount(0);
   std::uint64_t seed = 1;
   Worker worker;

@@ -25,7 +25,8 @@ struct Port {
   std::string socket;         // memif: path of the UNIX socket
   bool memif_server = false;  // memif: this end has `role: server`
   std::uint16_t mtu = 1500;   // IP bytes of a frame, up to 9000
-  bool large_frames = true;   // af_packet, pci: the port cuts segments and writes checksums
+  // af_packet, pci: the port cuts large frames into segments and writes checksums.
+  bool large_frames = true;
 };
 
 enum class Polling : std::uint8_t { kAdaptive, kBusy };
@@ -48,7 +49,7 @@ struct Worker {
 inline constexpr std::uint32_t kOverheadIp = 0;
 inline constexpr std::uint32_t kOverheadEthernet = 38;
 
-// kFind is `capacity: find`. The other values are words of `controller`.
+// kFind stands for `capacity: find`. The other enumerators stand for the values of `controller`.
 enum class Controller : std::uint8_t { kFixedRate, kHpfp, kTps, kStp, kFind };
 constexpr const char* to_string(Controller controller) {
   constexpr const char* kNames[] = {"fixed_rate", "hpfp", "tps", "stp", "find"};
@@ -79,9 +80,9 @@ struct Link {
   BitRate receive_rate;  // with Controller::kFind, used only to plan memory
   std::uint32_t overhead = kOverheadEthernet;
   RateControl control = {};
-  // Bridged frames without a class are guaranteed this share of the link. They get no more while
-  // other classes want the rest. If there is no value, the hosts of these frames and of relayed
-  // connections without a class get equal shares.
+  // Bridged frames without a class are guaranteed this share of the link. They get more only if
+  // other classes do not use the remaining rate. If there is no value, the hosts of these frames
+  // and of relayed connections without a class get equal shares.
   std::optional<double> bridged_share = {};
   Duration bridged_queue = Duration::milliseconds(100);  // longest standing queue (CoDel)
 
@@ -112,8 +113,9 @@ struct Security {
   std::string psk_file;
   std::optional<PresharedKeys> keys;  // nullopt if `none`: packets can be read and forged
 
-  // Wipes the keys. `keys` stays set, so it is still known that there are keys. Code that keeps a
-  // configuration calls this, so that the configuration holds no copies of the keys.
+  // Wipes the keys. `keys` stays set, and so still shows that packets are protected. Code that
+  // keeps a configuration calls this function, so that the configuration holds no copies of the
+  // keys.
   void forget_keys() {
     if (!keys) return;
     keys->current = Secret<kPskSize>();
@@ -147,14 +149,15 @@ enum class HandshakeMode : std::uint8_t {  // when a SYN is answered
 enum class AckMode : std::uint8_t { kLocal, kEndToEnd };     // when data is acknowledged
 enum class CloseMode : std::uint8_t { kLocal, kConfirmed };  // when a FIN is acknowledged
 enum class WindowMode : std::uint8_t { kRewrite, kMirror };  // which window is advertised
-// With kPrompt, the sender sends repairs throughout a flow, so that a loss delays later bytes only
-// a little.
+// With kPrompt, the sender adds repair data (FEC) throughout a flow, so that a lost packet delays
+// later bytes only a little.
 enum class DeliveryMode : std::uint8_t { kOrdinary, kPrompt };
 // The TTL and DSCP of packets that the gateway sends in a host's name before it has seen the host's
 // first packet of the connection.
 enum class TtlMode : std::uint8_t {
-  kLast,  // the host's latest known TTL and DSCP; without them, 64 and the client's DSCP
-  // Known values of the server's port; without them, the gateway awaits the server's answer.
+  kLast,  // the latest known values of the host; if there are none, TTL 64 and the client's DSCP
+  // The known values of the server's port. If there are none, the gateway waits for the server's
+  // answer.
   kPreserve,
 };
 // How the gateway treats a connection with a client that offers Multipath TCP (RFC 8684).
@@ -211,7 +214,7 @@ struct Match {
   std::vector<std::uint16_t> vlan;     // the outermost tag, or kUntagged
   std::vector<std::uint8_t> dscp;
   std::optional<Direction> direction;
-  std::vector<std::string> peer;  // names of peers; the far host is behind one of them
+  std::vector<std::string> peer;  // names of peers, if the far host must be behind one of them
   friend bool operator==(const Match&, const Match&) = default;
 };
 
@@ -222,7 +225,7 @@ struct Match {
 // on a link without a bridged_share.
 struct TrafficClass {
   std::string name;
-  std::uint8_t weight = 1;  // share of the rate beyond all guarantees
+  std::uint8_t weight = 1;  // weight in the division of the rate that is not guaranteed
   BitRate guaranteed = {};  // zero means no guarantee
   BitRate maximum = {};     // zero means no limit
   // A dictionary in zstd's format, for compression towards peers that have the same dictionary.
@@ -257,9 +260,10 @@ enum class Fec : std::uint8_t { kAuto, kOff };
 
 struct Feedback {
   FeedbackMode mode = FeedbackMode::kAdaptive;
-  // The highest rate of the reports to all peers on a link together. If zero, the reports may take
-  // kReportPercent of the link's sending rate (of at most 1 Mbit/s until `capacity: find` has found
-  // the rate), and the reports to one peer max(50 kbit/s, 0.05% of the link's receiving rate).
+  // The highest total rate of the reports to all peers on a link. If zero, there are two limits.
+  // All reports together may take kReportPercent of the link's sending rate. Until `capacity: find`
+  // has found the rate, it counts as at most 1 Mbit/s. The reports to one peer may take max(50
+  // kbit/s, 0.05% of the link's receiving rate).
   BitRate budget;
 };
 inline constexpr BitRate kLeastReportBudget = BitRate::bits_per_second(1'000);
@@ -278,13 +282,13 @@ struct Stp {
   PathMtu path_mtu = PathMtu::kDiscover;
   Duration ping_after = Duration::seconds(1);
   Duration suspect_after = Duration::seconds(3);
-  // A peer that has been suspect for this long counts as lost. If a flow has had bytes for a silent
-  // peer for this long, it is reset. The default is the time for which Linux retransmits
-  // (tcp_retries2).
+  // A peer that has been suspect for this long counts as lost. A flow with bytes for a silent peer
+  // is reset after this time. The default is the time for which Linux retransmits (tcp_retries2).
   Duration give_up_after = Duration::seconds(900);
   Feedback feedback;
   Fec fec = Fec::kAuto;  // forward error correction, if the peer allows it too
-  // Repair bytes per byte of `delivery: prompt`. 0 means that the gateway chooses it by the loss.
+  // Repair bytes per byte of a flow with `delivery: prompt`. 0 means that the gateway chooses the
+  // ratio from the measured loss.
   double prompt_overhead = 0;
 };
 
@@ -298,7 +302,7 @@ inline constexpr ByteCount kMemoryOfAFlow = ByteCount(4096);
 
 struct Limits {
   std::uint32_t flows = 65536;
-  std::uint32_t half_open = 4096;     // connections with a SYN answered, but no complete handshake
+  std::uint32_t half_open = 4096;     // connections with an incomplete handshake
   std::uint32_t time_wait = 262'144;  // closed connections, kept to answer late segments
   // Memory for stored bytes. 0 means computed from the rates of the links and from `flows`.
   ByteCount memory = ByteCount(0);

@@ -1,5 +1,5 @@
-// The words for the values of switches, one table for each switch. A configuration, the control
-// socket and the messages all use them.
+// The words for enumerators, one table for each enum. Configuration files, the control socket and
+// messages all use these words.
 #pragma once
 
 #include <algorithm>

@@ -83,7 +83,7 @@ class Value {
   double share() const;
   IpAddress address() const;
   IpPrefix prefix() const;
-  // A word of the switch, from its table in config/model/words.h.
+  // Reads one of the words in the table of `Enum` in config/model/words.h.
   template <typename Enum>
   Enum word() const {
     const auto value = from_word<Enum>(text("write one word"));

@@ -10,13 +10,13 @@
 
 namespace satrelay::config {
 
-// Throws ConfigError, which names the file, and the line and column of a mistake, but never shows
-// any text of the file. Also refuses a file that is not a regular file, that belongs to a user
-// other than root and the user of this process, or that other users may read or write. If the file
-// belongs to root, one group may read it: the group of `reader` if this process runs as root,
-// otherwise the group of this process. `reader` is the user that this process becomes; an empty
-// text stands for kGatewayUser, or kNobody if there is no such user. The text is wiped from memory
-// after reading.
+// Reads the keys, and wipes the text of the file from memory. Throws ConfigError, which names the
+// file, and the line and column of a mistake, but never shows text of the file. The file must be a
+// regular file that belongs to root or to the user of this process, and other users must not be
+// able to read or write it. There is one exception: if the file belongs to root, one group may read
+// it. This is the group of `reader` if this process runs as root, and otherwise the group of this
+// process. `reader` is the user that this process becomes. An empty text stands for kGatewayUser,
+// or for kNobody if there is no such user.
 PresharedKeys read_psk_file(const std::filesystem::path& file, const std::string& reader = "");
 
 }  // namespace satrelay::config

@@ -17,7 +17,8 @@ const Keys<Worker>& worker_keys();
 const Keys<Worker>& only_worker_keys();
 
 Port read_port(const Value& value);
-// `most` is the most workers that the program may have. If it is 1, `count` and `cpus` are refused.
+// `most` is the largest number of workers that the program may have. If `most` is 1, `count` and
+// `cpus` are refused.
 Worker read_worker(const Value& value, unsigned most = 1);
 
 // The number of workers of another gateway. 0 means as many as this gateway has.

@@ -105,7 +105,7 @@ void read_class(const Value& value, const std::vector<TrafficClass>& classes, Ru
                known.empty() ? "there are none; describe it in classes" : "there are: " + known);
 }
 
-// A switch of a rule that is allowed only with `action: accelerate`.
+// A setting of a rule that is allowed only with `action: accelerate`.
 template <typename Enum, typename Member>
 Key<Rule> key_of_relayed(KeyText text, Member member, Enum standard) {
   const Kind<Enum> kind = word(standard);

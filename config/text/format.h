@@ -9,7 +9,7 @@
 
 namespace satrelay::config {
 
-// Uses the largest unit that leaves a whole number: "50Mbit", "550ms", "64MiB".
+// Uses the largest unit in which the value is a whole number: "50Mbit", "550ms", "64MiB".
 std::string to_text(BitRate rate);
 std::string to_text(Duration duration);
 std::string to_text(ByteCount size);
