@@ -119,15 +119,17 @@ class Gateway {
     // on the link, and those peers obey it. A rate of zero restores the configured rate. The
     // configured rate is also the maximum, since memory was sized for it.
     CapacityResult set_capacity(std::string_view link, LinkWay way, BitRate capacity, Instant now);
-    // Limits the rate to a peer, whatever rate its link carries. Zero removes the limit. Other
-    // limits below 1 kbit/s count as 1 kbit/s. Returns false if no peer has that name.
+    // Limits the sending rate towards a peer, in addition to the rate of its link. Zero removes the
+    // limit. Other limits below 1 kbit/s count as 1 kbit/s. Returns false if no peer has that name.
     bool set_peer_rate(std::string_view peer, BitRate most, Instant now);
-    // The limits that set_capacity() has set for a link, and set_peer_rate() for a peer. Zero if a
-    // limit does not differ from the configuration, or if there is no such link or peer.
+    // The limit of a link that set_capacity() has set, and the limit of a peer that set_peer_rate()
+    // has set. Zero if the limit does not differ from the configuration, or if no link or peer has
+    // that name.
     BitRate commanded_capacity(std::string_view link, LinkWay way) const;
     BitRate commanded_rate(std::string_view peer) const;
 
-    // The rate that the link carries towards the peers, as far as it is known.
+    // The sending rate of the link that is in force: the lowest of the configured, commanded,
+    // announced and found rates.
     BitRate link_rate(LinkId link) const;
     // Size of the packet train with which a controller now measures the link's capacity. This many
     // bytes may be sent at once in addition to link_rate().
@@ -183,7 +185,7 @@ class Gateway {
   // After shut_down(), returns whether a CLOSE still waits to be sent on the link.
   bool has_final_segments() const;
 
-  // Set an observer and a recorder. nullptr removes them.
+  // Set the observer of packets and the recorder of ended flows. nullptr removes them.
   void observe_plain(PlainObserver* observer);
   void record_flows(FlowRecorder* recorder);
 

@@ -15,8 +15,8 @@ namespace {
 constexpr std::uint64_t kFewestCalls = 1024;
 constexpr std::uint64_t kCallsPerFlow = 4;
 
-// Audits the parts of the arena: the bytes that the sessions of each peer store, the blocks that
-// the parts hold, and the blocks that are kept for them.
+// Audits each peer's part of the arena: the bytes that the peer's sessions store, the blocks that
+// the part uses, and the free blocks that are reserved for the part.
 std::optional<std::string> audit_arena(const GatewayParts& parts) {
   IdVector<FarGatewayId, std::uint64_t> stored(parts.peers.size());
   for (const auto& lane : parts.lanes)

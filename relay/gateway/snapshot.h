@@ -38,10 +38,10 @@ struct Status {
 
 // How many bytes of the arena's blocks are in use, and for which purpose.
 struct ArenaUse {
-  std::uint64_t from_hosts = 0;  // received from hosts, not yet written into a stream
-  std::uint64_t to_peers = 0;    // in streams, not yet acknowledged by the peer
-  std::uint64_t from_peers = 0;  // received from peers, not yet passed to a host
-  std::uint64_t to_hosts = 0;    // not yet acknowledged by a host
+  std::uint64_t from_hosts = 0;  // bytes received from hosts, not yet written into a stream
+  std::uint64_t to_peers = 0;    // bytes in streams, not yet acknowledged by the peer
+  std::uint64_t from_peers = 0;  // bytes received from peers, not yet passed to a host
+  std::uint64_t to_hosts = 0;    // bytes in send buffers, not yet acknowledged by a host
   // Memory that is reserved for each flow. A reserve is a part of a block, and blocks() does not
   // include it.
   std::uint64_t reserves = 0;
@@ -78,7 +78,7 @@ struct PeerSnapshot {
   std::uint64_t packets_in_flight = 0;
   std::uint64_t bytes_stored = 0;
   std::uint64_t flows = 0;          // flows in the table
-  std::uint64_t flows_refused = 0;  // new flows for which there was no room, so far
+  std::uint64_t flows_refused = 0;  // new flows refused for lack of room, since the start
   // Bytes of the peer's part of the arena; only its first lane reports them.
   std::uint64_t arena_used = 0;
   std::size_t dictionaries = 0;  // number of class dictionaries that the peer also has
@@ -92,14 +92,14 @@ struct LinkSnapshot {
   std::uint32_t peers = 0;  // peers that are reached over this link
   bool finds_capacity = false;
   struct Way {
-    BitRate configured;  // the maximum, if a controller finds the capacity
+    BitRate configured;  // configured rate; with `capacity: find`, the most that may be found
     BitRate commanded;   // the operator's limit if it is below `configured`; otherwise zero
     // The rate in force. For `send` it is the lowest of the configured, commanded, announced and
     // found rates. For `receive` it is the lower of the configured and commanded rates.
     BitRate capacity;
   };
   Way send, receive;
-  std::uint64_t sent_bytes = 0;  // as the link counts them, including bridged frames
+  std::uint64_t sent_bytes = 0;  // with bridged frames and the link's overhead
 };
 
 struct RuleSnapshot {
@@ -156,7 +156,7 @@ struct FlowSnapshot {
   tcp::State tcp_state{};
   Duration age;
   Duration idle;
-  std::uint64_t bytes_from_lan = 0;  // plain bytes
+  std::uint64_t bytes_from_lan = 0;  // bytes before compression
   std::uint64_t bytes_to_lan = 0;
   std::uint64_t lan_stored = 0;  // received from the host, not yet written into the stream
   std::uint64_t stp_unacknowledged = 0;

@@ -50,12 +50,11 @@ Duration since(std::uint32_t tick, Instant now) {
   return kTick * (passed >= kAhead ? 1 : std::int64_t{passed} + 1);
 }
 
-// An address that a station of this LAN claims has two entries, for two VLANs. A server may also
-// send in the VLAN of its client, although it is still reached in its own VLAN. The entries are
-// found by the claimed address without VLANs. A value has the hour in its upper half, and 16 bits
-// computed from the VLANs in its lower half. A few pairs of VLANs have the same bits. The numbers
-// in kOwn distinguish the hashes of the two entries from each other and from other hashes of the
-// address.
+// An address that a station of this LAN claims has two entries, for two VLANs: a server may answer
+// in the VLAN of its client, and still be reached in its own VLAN. The key of an entry is a hash of
+// the address without VLANs, and of a number from kOwn, which distinguishes the two entries. The
+// upper half of a value is the hour of the claim. The lower half has 16 bits computed from the
+// VLANs. A few pairs of VLANs have the same bits.
 constexpr std::array<std::uint32_t, 2> kOwn{1, 2};
 std::uint32_t bits_of(const Vlans& vlans) {
   return static_cast<std::uint32_t>(vlans[0] ^ vlans[1] << 4) & 0xffff;
@@ -66,8 +65,9 @@ Duration age_of_own(std::uint32_t value, Instant now) {
 
 }  // namespace
 
-// If a station repeats its question, the first question stays. The answer to the first may still be
-// in flight, and would look like a quick answer to the repeated question.
+// If a station repeats its ARP request or solicitation, the time of the first one is kept. The
+// answer to the first may still be in flight. Measured from the repeat, it would look like a quick
+// answer.
 void BetweenGateways::note_question(const LanAddress& address, const MacAddress& asker,
                                     Instant now) {
   const std::uint64_t number = hash_lan_address(key_, address, asker);
@@ -83,7 +83,7 @@ void BetweenGateways::note_answer(const LanAddress& address, const MacAddress& a
   if (before == State::kUnknown || before == State::kHint) put(address, State::kHint, now);
 }
 
-// A third VLAN replaces the VLAN that was heard longer ago.
+// If the address is claimed in a third VLAN, the VLAN with the older claim is replaced.
 void BetweenGateways::note_own(const LanAddress& address, Instant now) {
   const std::uint32_t value = hour_of(now) << 16 | bits_of(address.vlans);
   std::uint64_t oldest = 0;

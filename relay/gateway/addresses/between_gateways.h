@@ -41,8 +41,8 @@ class BetweenGateways {
   // ask again much sooner.
   static constexpr Duration kKept = Duration::seconds(3600);
   static constexpr Duration kVoidFor = Duration::seconds(300);
-  // A question of the same station within this time counts as a repeat. An answer may belong to the
-  // first question or to any repeat.
+  // A further request of the same station for the same address counts as a repeat within this time.
+  // An answer may belong to the first request or to any repeat.
   static constexpr Duration kRepeats = Duration::seconds(10);
   // The lifetime of an address that a station of this LAN has claimed. It is long, since a server
   // may be silent for long.
@@ -55,10 +55,11 @@ class BetweenGateways {
   explicit BetweenGateways(HashKey key)
       : key_(key), asked_(kQuestions), known_(kAddresses), own_(kAddresses) {}
 
-  // `asker`, a station of the LAN, asks for the owner of the address.
+  // `asker`, a station of the LAN, has sent an ARP request or a neighbour solicitation for the
+  // address.
   void note_question(const LanAddress& address, const MacAddress& asker, Instant now);
   // An answer to `asker` has arrived from the WAN. The answer is a hint if it arrived within the
-  // time `within` after the question.
+  // time `within` after the request.
   void note_answer(const LanAddress& address, const MacAddress& asker, Duration within,
                    Instant now);
   // A station of the LAN claims the address.
@@ -77,9 +78,9 @@ class BetweenGateways {
   void put(const LanAddress& address, State state, Instant now);
 
   HashKey key_;
-  SharedTable asked_;  // the time of the first question, by address and asking station
+  SharedTable asked_;  // the time of the first request, by address and asking station
   SharedTable known_;  // the state, and until when it is worth keeping
-  // When a station of the LAN claimed an address, and in which VLANs.
+  // For each address that stations of the LAN have claimed: the time and the VLANs of the claims.
   SharedTable own_;
 };
 

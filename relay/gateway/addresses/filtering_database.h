@@ -1,7 +1,7 @@
-// Remembers on which side of the gateway each station was heard lately, like the filtering database
-// of a bridge (IEEE 802.1Q section 8.8). A switch that does not know a station sends its frames to
-// all ports, including the gateway's port. The gateway uses this database to drop a frame between
-// two hosts of the LAN.
+// Remembers on which side of the gateway each station was heard lately, that is, where its frames
+// arrived. The filtering database of a bridge does the same (IEEE 802.1Q section 8.8). A switch
+// that does not know a station sends its frames to all ports, including the gateway's port. The
+// gateway uses this database to drop a frame between two hosts of the LAN.
 //
 // A station is a MAC in a VLAN (all tags). A host behind a peer also counts as heard on the WAN
 // when the peer sends something on the stream of its flow, since the host's own frames end at the
@@ -45,7 +45,7 @@ class FilteringDatabase {
   explicit FilteringDatabase(HashKey key)
       : key_(key), sides_{SharedTable(kStations), SharedTable(kStations)} {}
 
-  // Returns true if this side had not heard the station lately, and the other side has.
+  // Returns true if the station was heard lately on the other side, but not on this side before.
   bool learn(Side side, const Station& station, Instant now);
   bool is_on_lan_only(const Station& station, Instant now) const;
   bool was_heard(Side side, const Station& station, Instant now) const;

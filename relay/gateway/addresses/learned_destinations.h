@@ -2,9 +2,8 @@
 // gateway has announced it. If both LANs are one layer-2 network, a bridge would deliver the frames
 // to that MAC.
 //
-// The choice of one far host says nothing about other far hosts. So the MAC is used only for
-// connections between the two hosts, and a peer can redirect only flows with hosts behind that
-// peer.
+// Other far hosts may address their frames to other MACs. So the MAC is used only for connections
+// between the two hosts, and a peer can redirect only flows with hosts behind that peer.
 //
 // The table has a fixed size, is direct-mapped, and is indexed by a keyed hash: a later pair
 // replaces an earlier pair.
@@ -30,7 +29,7 @@ class LearnedDestinations {
 
   struct Heard {
     MacAddress mac;
-    std::uint64_t claim = 0;  // a serial number, never 0
+    std::uint64_t claim = 0;  // serial number of the announcement; never 0
   };
   void hear(const HostPair& pair, const MacAddress& mac, Instant now);
   std::optional<Heard> find(const HostPair& pair, Instant now) const;

@@ -2,17 +2,18 @@
 // shown.
 //
 // If a server does not answer a relayed connection, it may filter the port, or its answers may take
-// another path, without the gateways. Bridging helps only in the second case, and all connections
-// of the two hosts would lose their acceleration. If a client has opened a connection, and both
-// hosts have sent bytes through the gateways, both directions cross the gateways. While that is
-// known, the silence of a port counts only against this port (far_services.h). Otherwise the pair
-// is doubtful: its connections are bridged for five minutes, or until a connection that was already
-// relayed is answered. If the client's behaviour shows that the answer took another path, this
-// evidence outweighs earlier answers, since routes may differ from flow to flow.
+// another path, without the gateways. Bridging helps only in the second case, and costs all
+// connections of the two hosts their acceleration. So the gateways look for evidence. If both hosts
+// of a relayed connection have sent bytes, both directions cross the gateways. For an hour after
+// that, a port that does not answer counts only against this port (far_services.h). Without this
+// evidence a silent server makes the pair doubtful: its connections are bridged for five minutes,
+// or until a connection that was already relayed is answered. If the client's behaviour shows that
+// the answer took another path, the pair is doubtful in spite of earlier answers, since routes may
+// differ from flow to flow.
 //
 // All workers share one table. It has a fixed size and is indexed by a keyed hash. Doubtful pairs
-// are replaced first, and the oldest of them before the others. So hosts that try many silent
-// addresses displace no pair that has answered. A displaced pair counts as never answered.
+// are replaced first, beginning with the oldest. So hosts that try many silent addresses displace
+// no pair that has answered. A displaced pair counts as never answered.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +29,8 @@ namespace satrelay::gateway {
 
 class SymmetricPaths {
  public:
-  // If a route changes within this time, the client's behaviour shows that (kElsewhere).
+  // How long an answer shows that both directions cross the gateways. If a route changes within
+  // this time, the client's behaviour shows that (kElsewhere).
   static constexpr Duration kAnsweredFor = Duration::seconds(3600);
   static constexpr Duration kDoubtfulFor = Duration::seconds(300);
   static constexpr std::size_t kPlaces = 32'768;

@@ -15,7 +15,7 @@ namespace {
 
 constexpr Duration kRequestInterval = Duration::seconds(1);
 constexpr Duration kRefreshInterval = Duration::seconds(30);
-constexpr std::uint8_t kAskAllAfter = 5;  // requests without an answer
+constexpr std::uint8_t kAskAllAfter = 5;  // unanswered requests to the known MAC
 // Size of a solicitation or an advertisement with the option for a MAC (RFC 4861 sections 4.3 and
 // 4.4).
 constexpr std::size_t kNeighbourPacketSize = wire::kIpv6HeaderSize + 32;
@@ -271,7 +271,7 @@ bool WanNode::request(const Neighbour& neighbour, Instant now) {
 }
 
 void WanNode::handle_timeout(Instant now) {
-  std::optional<std::size_t> refused;  // the first neighbour for which there was no room
+  std::optional<std::size_t> refused;  // the first neighbour to which no request could be sent
   std::size_t at = first_asked_;
   for (std::size_t i = 0; i < neighbours_.size(); ++i, ++at) {
     if (at == neighbours_.size()) at = 0;

@@ -1,10 +1,11 @@
 // The gateway as a node on the WAN. It has one MAC and one address there, answers ARP, Neighbour
 // Discovery and ping for that address, and resolves the next hop of each peer.
 //
-// If there are several workers, only the first worker answers and asks. The others learn from
-// copies of frames (Gateway::overhear()), and ask only for next hops that they do not know.
+// If there are several workers, only the first worker sends answers and regular requests. The other
+// workers learn from copies of frames (Gateway::overhear()), and send requests only for next hops
+// that they do not know.
 //
-// Answers and questions are charged to budgets of the link (uplink/own_traffic.h). A frame beyond
+// Answers and requests are charged to budgets of the link (uplink/own_traffic.h). A frame beyond
 // its budget is not sent. Frames wait in a short queue until the link has room, and poll_frame()
 // removes them.
 #pragma once
@@ -117,7 +118,7 @@ class WanNode {
   PendingFrame* new_answer(OwnFrame kind, const IpAddress& to, std::size_t size, Instant now);
   void note_conflict();
 
-  // This worker answers for all workers.
+  // True in the first worker, which sends answers and requests for all workers.
   bool speaks_;
   IpAddress own_;
   MacAddress mac_;
@@ -131,7 +132,7 @@ class WanNode {
   std::array<PendingFrame, kMaxPending> pending_{};
   std::size_t pending_first_ = 0;
   std::size_t pending_count_ = 0;
-  // The neighbour that the next timeout asks first.
+  // Index of the neighbour to which the next timeout sends a request first.
   std::size_t first_asked_ = 0;
   mutable Headers last_;
 };

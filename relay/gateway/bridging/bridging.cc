@@ -115,8 +115,8 @@ Verdict Bridging::bridge(Counter reason, schedule::ClassId id, const Frame& fram
 Verdict Bridging::admit(Counter reason, schedule::ClassId id, const Frame& frame,
                         std::size_t frame_size, Instant now) {
   const std::size_t ip_bytes = frame_size - std::min(frame_size, wire::kEthernetHeaderSize);
-  // Frames that keep the layer-2 network working (ARP, BPDU, LACP) do not wait, within their
-  // budget. A SYN on trial does not wait either, since its answer must arrive soon. SynTrials
+  // Frames that keep the layer-2 network working (ARP, BPDU, LACP) do not wait, unless their budget
+  // is used up. A SYN on trial does not wait either, since its answer must arrive soon. SynTrials
   // allows only few such SYNs.
   const bool is_control = is_link_control(frame) || reason == Counter::kBridgedOnTrial;
   Uplink::BridgeOutcome passage = Uplink::BridgeOutcome::kLeaves;

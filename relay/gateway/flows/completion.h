@@ -1,6 +1,5 @@
-// Measures how long flows took that ended in order, by the number of bytes that they carried. Round
-// trips determine the time of short flows, and the rate of the link determines the time of long
-// flows.
+// Measures the durations of flows that ended in order, with a histogram for each class of size.
+// Round trips determine the duration of short flows, and the rate of the link that of long flows.
 #pragma once
 
 #include <array>

@@ -17,7 +17,8 @@ constexpr Duration kShortestLook = Duration::milliseconds(25);
 std::optional<Stage> first_stage(const Flow& f, const stp::Session& session) {
   const std::uint64_t waits = f.endpoint.received().readable();
   if (waits == 0 && f.bytes.from_lan == 0) return std::nullopt;
-  // No block can follow the end of a stream, and the far host must also learn of that end.
+  // If our host has sent its FIN before, the stream has an end, and no reset block can follow. The
+  // RST then waits until the peer has all bytes and the end.
   const bool has_ended = f.endpoint.receiving().has_finished();
   if (!has_ended && session.agreed().reset_marks()) return Stage::kToStream;
   const bool is_there = has_ended ? f.state.host_end() == FlowState::HostEnd::kDelivered
@@ -57,8 +58,8 @@ bool is_overdue(DeferredReset& word, std::uint64_t left, Instant now) {
   return stands_still || now >= word.began + kLastWordLimit;
 }
 
-// If the stream has no end yet, the session has no event for the arrival of all its bytes. So such
-// a flow is visited at short intervals.
+// The session has an event when a stream with an end has arrived completely, but none for a stream
+// without an end. So a flow with such a stream is visited at short intervals.
 Duration pause_of(const Flow& f, const stp::Session& session) {
   if (f.rare().deferred_reset->stage != Stage::kHeld || f.endpoint.receiving().has_finished())
     return kLongestLook;

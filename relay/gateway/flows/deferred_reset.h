@@ -18,8 +18,8 @@
 
 namespace satrelay::gateway {
 
-// The RST is sent before all bytes are acknowledged if nothing more was acknowledged for
-// kLastWordPatience, or if the RST has waited for kLastWordLimit in all.
+// The RST is sent before all bytes are acknowledged in two cases: nothing more was acknowledged for
+// kLastWordPatience, or the RST has waited for kLastWordLimit in all.
 inline constexpr Duration kLastWordPatience = Duration::seconds(30);
 inline constexpr Duration kLastWordLimit = Duration::seconds(120);
 

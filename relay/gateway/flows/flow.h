@@ -42,12 +42,12 @@ struct FlowHot {
   explicit FlowHot(Instant now) : departures(now) {}
 
   Departures departures;  // when the bytes from the LAN are sent
-  // The flow's part of the link when its last block began; zero before the first block.
+  // The flow's share of the link's rate when its last block began; zero before the first block.
   BitRate share;
-  // How many bytes the host may be ahead of the link, and until when this number may be used.
+  // The last result of most_ahead() (ahead.h) in bytes, and the time until which it may be used.
   std::uint64_t ahead = 0;
   Instant ahead_until;
-  std::uint64_t flight = 0;  // bytes of the host that the link carries in a flight at `share`
+  std::uint64_t flight = 0;  // bytes of the host that the link carries in a flight (ahead.h)
   Instant last_payload;      // when the host's last payload arrived
   WaitSample wait;           // how long the host's bytes wait for the link
   // Bytes of the host that the traffic class counts as waiting for the link.
@@ -61,10 +61,10 @@ struct FlowHot {
   }
 };
 
-// The urgent marks of our host (urgent.h).
+// The urgent pointers of our host's segments, as positions in its byte stream (urgent.h).
 struct UrgentState {
-  tcp::UrgentMarks marks;       // marks of bytes that were not written into the stream yet
-  std::uint64_t in_stream = 0;  // the last mark that was written into the stream
+  tcp::UrgentMarks marks;       // urgent marks in bytes that were not written into the stream yet
+  std::uint64_t in_stream = 0;  // the last urgent mark that was written into the stream
   stp::UrgentNotice told;       // the last notice that was sent in a CONFIRM
 
   void image(Image& image) { image(marks, in_stream, told); }
@@ -104,20 +104,22 @@ struct TriedClaims {
   std::uint64_t highest = 0;
 };
 
-// State of the questions whether a host is still there (host_questions.h).
+// State of the keep-alive checks of both hosts (host_questions.h). A question is a keep-alive or a
+// probe of a closed window.
 struct HostQuestions {
-  // Questions of our host about the far host.
-  std::uint64_t asked = 0;   // the number of our host's latest question
-  bool owes_answer = false;  // our host still waits for the answer to this question
+  // Keep-alives and window probes that our host has sent to the far host.
+  std::uint64_t asked = 0;   // number of our host's latest question
+  bool owes_answer = false;  // our host still waits for the answer to its latest question
   // Deadline for the far gateway's answer; never if no question is open, or if the gateway leaves
   // the question unanswered for now. A later answer is still passed on while `owes_answer` is set.
   Instant until = Instant::never();
-  // Number of in-order bytes of our host when it last repeated a single byte.
+  // Number of in-order bytes of our host when the host last repeated a single byte.
   std::uint64_t byte_repeated_at = 0;
-  // Questions of the far host, which make this gateway ask our host.
-  Instant host_until = Instant::never();  // deadline for our host's answer; never if not asked
-  Instant heard;                          // when our host last answered a question
-  stp::HostAnswer word;                   // the answer that the far gateway gets
+  // Keep-alives and window probes of the far host. This gateway then probes our host.
+  // Deadline for our host's answer; never if it was not probed.
+  Instant host_until = Instant::never();
+  Instant heard;         // when our host last answered a probe
+  stp::HostAnswer word;  // the answer for the far gateway
 
   void image(Image& image) {
     image(asked, owes_answer, until, byte_repeated_at, host_until, heard, word);
@@ -134,14 +136,14 @@ struct FlowRare {
   std::uint64_t confirmed_window = 0;       // window of our host, as last reported
   std::optional<std::uint64_t> far_window;  // window of the far host, once it has answered
   std::uint64_t far_keep_alives = 0;        // keep-alives in the far gateway's latest CONFIRM
-  LanFigures lan;                           // figures of this LAN
-  std::optional<LanFigures> far;            // figures of the far LAN, once its gateway has reported
+  LanFigures lan;                           // retransmissions on this LAN
+  std::optional<LanFigures> far;            // the same on the far LAN, once reported
   bool far_awaited = false;                 // FlowEnds waits for the far gateway's report
-  bool marks_told = false;                  // the far gateway has reported its host's marks
-  stp::UrgentNotice far_urgent;             // the far host's urgent mark, from CONFIRM
+  bool marks_told = false;                  // the far gateway has reported its host's DSCP and TTL
+  stp::UrgentNotice far_urgent;             // the far host's urgent mark, from its last CONFIRM
   std::unique_ptr<UrgentState> urgent;  // our host's urgent marks, from its first urgent segment on
   std::unique_ptr<DeferredReset> deferred_reset;  // exists while the RST of a host waits for bytes
-  std::unique_ptr<HostQuestions> questions;       // exist from the first question on
+  std::unique_ptr<HostQuestions> questions;       // exist from the first keep-alive on
   // Where our host may be on the LAN (host_tracker.h).
   // The MAC that last reached the host; valid while LanSide::seeks_host is set.
   MacAddress known_mac;
@@ -156,7 +158,7 @@ struct FlowRare {
   std::uint64_t sent_before = 0;  // bytes that were sent before the flow changed to the MAC in use
   TriedClaims claims;             // claims that LanOwners has noted
   TriedClaims told_claims;        // claims that the far gateway has reported (LearnedDestinations)
-  std::uint64_t stalled_at = 0;   // number of in-order bytes of our host when it last repeated data
+  std::uint64_t stalled_at = 0;   // in-order bytes of our host when the host last repeated data
   // When our host first repeated data at `stalled_at`. If the flow has searched for our host since
   // then, the time of its last search.
   Instant stalled_since;
@@ -172,7 +174,7 @@ struct FlowRare {
 // When a flow was last active, and when it must be visited again.
 struct FlowTimers {
   Instant last_activity;
-  // When to try again after memory ran out; never if it did not.
+  // When the flow tries again to get memory that was not available; never if it has what it needs.
   Instant retry_at = Instant::never();
   // When the timer table next visits the flow: at the deadline or earlier.
   Instant armed = Instant::never();
@@ -182,17 +184,17 @@ struct FlowTimers {
 // The half of a flow towards its host on the LAN, except the endpoint.
 struct LanSide {
   wire::EthernetHeader to_host{};  // Ethernet header of our frames to the host (host_tracker.h)
-  std::uint16_t stored = 0;        // bytes from and for the host, in the units of FlowQuotas
-  bool seeks_host = false;         // it is not certain which MAC reaches the host
+  std::uint16_t stored = 0;        // stored bytes from and for the host, in the units of FlowQuotas
+  bool seeks_host = false;         // the flow does not know which MAC reaches the host
   std::uint32_t host = kNoSlot;    // index of the host in LanHosts
   std::uint32_t flow_label = 0;    // flow label of IPv6 packets to the host
   void image(Image& image) { image(to_host, stored, seeks_host, flow_label); }
 };
 
 struct FlowMarks {
-  PathMarks host;  // marks of our host's latest data
-  PathMarks told;  // our host's marks as the far gateway last got them
-  PathMarks far;   // marks of the far host's data, which frames to our host carry too
+  PathMarks host;  // DSCP and TTL of our host's latest data
+  PathMarks told;  // the values of our host that the far gateway last got
+  PathMarks far;   // DSCP and TTL of the far host's data, copied to frames for our host
   void image(Image& image) { image(host, told, far); }
 };
 
@@ -321,7 +323,7 @@ struct Flow {
   FlowKey key;
   Origin origin;
   FlowState state;
-  schedule::ClassId traffic_class = 0;  // the class of its stream
+  schedule::ClassId traffic_class = 0;  // traffic class of the flow's stream
   config::FlowModes modes;
   FlowMarks marks;
   LaneId lane;
@@ -335,16 +337,16 @@ struct Flow {
   RulePtr rule;  // the rule that the connection matched here; never null
   [[no_unique_address]] tcp::Endpoint endpoint;
 
-  // A far gateway sends no marks if they equal the marks that this gateway assumes. So if data of
-  // the server has arrived without marks, the server has the assumed marks, whatever marks the
-  // server's last connection had.
+  // Sets the server's DSCP and TTL to the values that this gateway assumes. Call this when data of
+  // the server has arrived without a report of its values: the far gateway omits the report if the
+  // server has the assumed values.
   void assume_usual_marks() {
     if (origin != Origin::kLan || rare().marks_told) return;
     marks.far =
         PathMarks{.traffic_class = static_cast<std::uint8_t>(metadata().traffic_class & 0xfcU)};
   }
-  // Whether the far gateway must still get our server's marks, since they differ from the marks
-  // that it last got or that it assumes. With a remote handshake the far gateway needs the marks
+  // Whether the far gateway must still get our server's DSCP and TTL, since they differ from the
+  // values that it last got or that it assumes. With a remote handshake the far gateway needs them
   // before it answers the client's SYN.
   bool owes_marks() const {
     return origin == Origin::kPeer && modes.handshake == config::HandshakeMode::kRemote &&
@@ -352,7 +354,8 @@ struct Flow {
   }
 
   // --- used rarely -----------------------------------------------------------------------------
-  FlowJournal::Place journal_place = FlowJournal::kNowhere;  // in the padding behind the endpoint
+  // This member fits into the padding behind the endpoint.
+  FlowJournal::Place journal_place = FlowJournal::kNowhere;
   FlowBeginning beginning;
 
  private:

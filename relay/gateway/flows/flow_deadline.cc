@@ -43,7 +43,7 @@ Duration quiet_limit(const Flow& f, const stp::Session& session, const config::L
 bool owes_peer(const Flow& f, const stp::Session& session) {
   if (f.awaits_stream()) return true;
   if (!f.state.has_stream()) return false;
-  // The host needs nothing more, so the flow waits only for the peer.
+  // Our host needs nothing more, so the flow exists only for the peer.
   if (f.endpoint.is_closed() || f.endpoint.state() == tcp::State::kTimeWait) return true;
   return !f.state.is_established() || f.endpoint.received().readable() > 0 ||
          session.streams().unacknowledged(f.stream) > 0 ||

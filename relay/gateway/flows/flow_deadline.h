@@ -8,22 +8,22 @@
 
 namespace satrelay::gateway {
 
-// Whether the flow only has to deliver the rest of its bytes to our host: our host has sent its
-// FIN, and everything that the far host sent has arrived here or was delivered. The far host is
-// done, so only this gateway would notice that our host is gone too (RFC 6429).
+// Whether the flow only has to deliver bytes to our host. Our host has sent its FIN, and the stream
+// of the far host has ended. The far host has nothing left to send, so if our host has crashed,
+// only this gateway can notice that (RFC 6429).
 bool only_owes(const Flow& f, const stp::Session& session);
 
-// Whether at least one side has closed, and the flow still needs our host: either its remaining
-// bytes, or its acknowledgment of bytes that were sent to it. Our host may take any time, as over a
-// bridge, but the gateway asks whether our host is still there.
+// Whether at least one direction has ended, and the flow still waits for our host: for its
+// remaining bytes, or for its acknowledgments. There is no limit for this wait, as over a bridge.
+// But the gateway sends keep-alives to find out whether our host is still there.
 bool awaits_host(const Flow& f, const stp::Session& session);
 
 // Whether the flow is in TIME-WAIT, which ends by itself. With `close: confirmed`, TIME-WAIT does
 // not end before the far host has acknowledged our host's FIN.
 bool ends_by_itself(const Flow& f);
 
-// How long the flow may be silent. After that time the flow is ended or, if awaits_host(), its host
-// is asked whether it is still there.
+// How long the flow may be silent. After that time the flow is ended. If awaits_host(), the gateway
+// sends our host a keep-alive instead.
 Duration quiet_limit(const Flow& f, const stp::Session& session, const config::Limits& limits);
 
 // Whether the flow waits for the peer: for acknowledgments, for the end of the stream, or for the

@@ -4,7 +4,8 @@ namespace satrelay::gateway {
 
 namespace {
 
-// The most records that one call hands out because their reports have not arrived.
+// The most records that one call passes on without the far gateway's report, because they have
+// waited too long for it.
 constexpr int kRecordsPerCall = 64;
 
 }  // namespace

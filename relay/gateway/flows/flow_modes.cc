@@ -26,8 +26,8 @@ void confirm(Flow& f, stp::Session& session, Instant now) {
   }
   FlowRare& told = f.make_rare();
   told.host_acknowledged = std::max(told.host_acknowledged, f.endpoint.sending().acknowledged());
-  // The peer answers its host with our host's marks, so the marks must reach the peer before
-  // `answered` does.
+  // The peer answers the client with our server's DSCP and TTL, so these values must reach the peer
+  // before `answered` does.
   ours.answered = f.state.is_established() && !f.owes_marks();
   ours.ended = f.endpoint.sending().has_finished();
   // A field that no mode needs stays 0, since zero fields cost no bytes.

@@ -1,8 +1,8 @@
 // The modes of a flow that are not local (config::FlowModes). In these modes the endpoint holds
-// back answers until the far host has answered, and the gateways report to each other how far their
-// hosts have got (CONFIRM, docs/stp.md section 14). Both ends of a flow have the same modes, and
-// each end applies them to its own host. Keep-alives also cross the link, in all modes: if a host
-// asks whether the far host is still there, the far gateway asks the far host.
+// back answers until the far host has answered. The gateways report their hosts' answers to each
+// other (CONFIRM, docs/stp.md section 14). Both ends of a flow have the same modes, and each end
+// applies them to its own host. In all modes keep-alives cross the link: if a host sends a
+// keep-alive, the far gateway probes the far host.
 #pragma once
 
 #include "pep/base/time.h"
@@ -14,9 +14,9 @@ namespace satrelay::gateway {
 // Makes the endpoint hold back answers as the modes demand. Call this before the first segment of
 // either direction.
 void hold_back(Flow& f, Instant now);
-// Reports to the peer how far our host has got, if that has changed.
+// Reports our host's answers to the peer in a CONFIRM, if they have changed.
 void confirm(Flow& f, stp::Session& session, Instant now);
-// Lets the endpoint answer our host as far as the far host has answered.
+// Lets the endpoint give our host the answers that the far host has given, according to `far`.
 void follow(Flow& f, const stp::Session& session, const stp::Confirmation& far, Instant now);
 // The client is in SYN-SENT: its handshake is completed only when the server has answered.
 inline bool waits_for_server(const Flow& f) {

@@ -51,12 +51,12 @@ struct FlowRecord {
   Instant ended;               // when neither direction had anything left to deliver
   // Time from `began` until the server's first byte arrived here.
   std::optional<Duration> first_byte;
-  std::uint64_t bytes_from_lan = 0;  // plain bytes
+  std::uint64_t bytes_from_lan = 0;  // bytes before compression
   std::uint64_t bytes_to_lan = 0;
   std::uint64_t encoded_to_peer = 0;  // bytes from the LAN, as encoded in the stream
   std::uint64_t encoded_from_peer = 0;
-  LanFigures lan;                 // figures of this LAN
-  std::optional<LanFigures> far;  // figures of the far LAN; nullopt if not reported
+  LanFigures lan;                 // retransmissions on this LAN
+  std::optional<LanFigures> far;  // the same on the far LAN; nullopt if not reported
 };
 
 // Receives a record of each flow that ends. The gateway calls handle_end() in the middle of other

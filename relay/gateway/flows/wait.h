@@ -12,13 +12,13 @@ enum class Wait : std::uint8_t {
   kSource,     // the host or the peer has not sent any more bytes
   kOurWindow,  // the host may not send: memory is low, or the far side accepts no more bytes
   kCredit,     // the peer grants no credit: the far host reads more slowly than this host writes
-  kStore,      // as many bytes as may be stored are in flight
+  kStore,      // the unacknowledged bytes fill the memory that the stream may use
   kLink,       // the stream waits for its turn on the link
   kAcknowledgment,  // all bytes were sent, and the other end has not acknowledged all of them yet
-  kLostBytes,       // bytes that precede the arrived bytes are missing
+  kLostBytes,       // bytes have arrived, but earlier bytes are missing
   kRestOfBlock,     // a part of a compressed block is missing, and a block is delivered as a whole
   kHostWindow,      // the host does not read, or reads more slowly than bytes arrive
-  kHostPath,        // congestion control towards the host allows no more
+  kHostPath,        // the congestion window towards the host is full
   kMemory,          // memory is low
   kNothing,         // this direction has ended
 };

@@ -1,6 +1,6 @@
-// Samples how long bytes of a host wait for the link. A sample follows the last byte that has
-// arrived until that byte was sent. The next sample follows the byte that is the last byte then. So
-// a flow needs only two words of memory, however many of its bytes wait.
+// Samples how long bytes of a host wait for the link. A sample measures one byte: the last byte
+// that had arrived when the sample began. The sample ends when this byte was sent, and another
+// sample can begin. So a flow needs only two words of memory, however many of its bytes wait.
 #pragma once
 
 #include <cstdint>

@@ -10,8 +10,8 @@
 namespace satrelay::gateway {
 namespace {
 
-// Writes the SYN as far as this gateway knows it. The window and the values of the timestamps are
-// zero: hosts find the connection by the addresses, the ports and the sequence number.
+// Reconstructs the SYN. The window and the values of the timestamps are not known, and are zero:
+// hosts find the connection by the addresses, the ports and the sequence number.
 std::size_t write_quote(const FailedSyn& syn, MutableBytes out) {
   wire::TcpHeader tcp;
   tcp.source_port = syn.key.local_port;

@@ -1,6 +1,6 @@
 // Keyed hashes, so that an outsider cannot choose inputs that collide. SipHash-2-4 (Aumasson,
-// Bernstein 2012) is used for initial sequence numbers (RFC 6528) among others. A cheaper hash is
-// used for tables of flows.
+// Bernstein 2012) is used for initial sequence numbers (RFC 6528), cookies and some tables. A
+// cheaper hash is used for tables of flows.
 #pragma once
 
 #include <array>
@@ -22,7 +22,7 @@ std::uint64_t sip_hash(const HashKey& key, ConstBytes bytes);
 // It may be used only for the position of an entry.
 std::uint64_t hash_flow(const HashKey& key, const FlowKey& flow);
 
-// The same hash for two words, and for one end of a flow: a host, with a port and its VLANs.
+// The same hash, of two words (hash_words()), or of a host with a port and VLANs (hash_service()).
 std::uint64_t hash_words(const HashKey& key, std::uint64_t first, std::uint64_t second);
 std::uint64_t hash_service(const HashKey& key, const IpAddress& host, std::uint16_t port,
                            const std::array<std::uint16_t, wire::kMaxVlanTags>& vlans = {});

@@ -1,5 +1,5 @@
-// The DSCP and TTL of a host's packets when they reach the gateway. The far gateway sends its
-// packets to the far host with the same values.
+// The DSCP and TTL of a host's packets when they reach the gateway. The far gateway uses the same
+// values for the packets that it sends to the far host.
 #pragma once
 
 #include <cstdint>

@@ -26,7 +26,8 @@ bool LanInput::speaks_for_gateway(const Frame& frame) const {
   return says_so && parts_.wan.is_in_own_network(frame.ethernet);
 }
 
-// LanNeighbours has asked with the gateway's own MAC, so the answer is addressed to that MAC.
+// LanNeighbours sends its ARP requests and neighbour solicitations from the gateway's own MAC, so
+// hosts answer to that MAC.
 bool LanInput::answers_gateway(const Frame& frame) const {
   if (frame.kind != FrameKind::kArp && !is_icmp(frame)) return false;
   if (!parts_.wan.is_own_mac(frame.ethernet.destination)) return false;
@@ -239,7 +240,7 @@ Verdict LanInput::handle_tcp(const Frame& frame, const Segment& seen_segment, Co
     return bridging_.drop(Counter::kDroppedOtherVlan);
   }
   const bool stays = stays_on_lan(frame, now);
-  // For a relayed flow this is not needed, since the flow itself follows its host's MAC.
+  // A segment of a relayed flow does not get here: the flow itself follows the MAC of its host.
   if (!stays) parts_.flows.hosts().hear(parts_.lan.learn_from_lan(frame, now));
   // Check for orphaned flows before `stays`: if one host of such a flow has moved here, both hosts
   // are on this LAN, and their segments stay on it.

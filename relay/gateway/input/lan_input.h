@@ -55,20 +55,20 @@ class LanInput {
     std::optional<wire::ParsedTcp> tcp;
     FlowKey key;
     std::uint64_t hash = 0;
-    // The slot in which its flow was found.
+    // The slot of its flow; kNoSlot if no flow was found.
     std::uint32_t slot = kNoSlot;
     // FlowStore::changes() when the flow was looked up.
     std::uint64_t changes = ~std::uint64_t{0};
   };
   struct Burst {
     std::array<Frame, kBurstFrames> looks;
-    // in `looks`, or in the caller's memory if it was already parsed
+    // The parsed frames. Each is in `looks`, or in the caller's memory if the caller has parsed it.
     std::array<Frame*, kBurstFrames> frames;
     std::array<Segment, kBurstFrames> segments;
     std::array<tcp::Segment, kBurstFrames> train;  // segments that are handled together
   };
 
-  // Overwrites `segment`.
+  // Parses the TCP header of the frame into `segment`. Does not look up the flow.
   void look_at_segment(const Frame& frame, Segment& segment) const;
   // Looks up the segment's flow again if flows were added or removed since the last look-up, by
   // earlier frames of the burst.
@@ -78,9 +78,9 @@ class LanInput {
     segment.slot = flows.find(segment.key, segment.hash);
     segment.changes = flows.changes();
   }
-  // Passes the segment at `begin` to its flow, together with the segments of the flow that directly
-  // follow it in the burst, as far as their headers are similar. Returns the number of segments; 0
-  // if the first segment must be handled alone.
+  // Passes the segment at `begin` to its flow, together with the segments that directly follow it
+  // in the burst, belong to the same flow and have similar headers. Returns the number of these
+  // segments, or 0 if the first segment must be handled alone.
   std::size_t handle_train(std::size_t begin, std::size_t end, Instant now);
   void pass_to_flow(std::uint32_t slot, const Frame& frame, std::span<const tcp::Segment> segments,
                     Instant now);
@@ -100,7 +100,7 @@ class LanInput {
   // peer. Gateways use their addresses on the WAN only. So such a frame from the LAN is forged, or
   // has returned on another path.
   bool speaks_for_gateway(const Frame& frame) const;
-  // Whether the frame answers a question that this gateway has asked a host of the LAN.
+  // Whether the frame answers an ARP request or a neighbour solicitation of this gateway.
   bool answers_gateway(const Frame& frame) const;
   // Whether the frame is for another host of this LAN. It arrives here only because a switch did
   // not know the port of that host, and has flooded the frame.

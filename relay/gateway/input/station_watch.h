@@ -31,7 +31,7 @@ class StationWatch {
   FilteringDatabase& stations_;
   const WanNode& wan_;
   Counters& counters_;
-  std::array<StationListener, 2> listeners_;  // indexed by Side
+  std::array<StationListener, 2> listeners_;  // one listener for each side, indexed by Side
 };
 
 }  // namespace satrelay::gateway

@@ -45,7 +45,7 @@ Verdict WanInput::handle(const Frame& frame, ConstBytes bytes, Instant now) {
       break;
     case FrameKind::kFragment:
       // Drop the first fragment, which shows the ports: without it no host can reassemble the
-      // others.
+      // datagram.
       if (concerns_relayed(frame)) {
         return bridging_.drop(Counter::kDroppedFragmentOfRelayed);
       }

@@ -33,7 +33,8 @@ class WanInput {
   void handle_burst(std::span<const Arrived> frames, std::span<Handled> handled, Instant now);
   // Learns addresses, as handle_burst() does, from a frame that another worker handles.
   void overhear(const Frame& frame, Instant now);
-  // Sets the delay and the losses of the port that apply to the next frames.
+  // Sets how long the next frames may have waited at the port, and how many frames the full port
+  // has dropped since the start.
   void set_reception(const stp::Reception& reception) { reception_ = reception; }
 
  private:

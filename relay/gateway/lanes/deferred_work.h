@@ -30,7 +30,7 @@ class DeferredWork {
   void note_segments(std::uint32_t flow) { flow_ = flow; }
   // The lane on which the last packets arrived.
   LaneId lane() const { return lane_; }
-  // How many packets have arrived on that lane since its events were last handled.
+  // Number of packets that have arrived on lane() since its events were last handled.
   std::size_t packets() const { return packets_; }
   void note_packet(LaneId lane) {
     lane_ = lane;

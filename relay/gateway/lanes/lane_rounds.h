@@ -16,9 +16,9 @@ class LaneRounds {
  public:
   LaneRounds(GatewayParts& parts, SessionEvents& events) : parts_(parts), events_(events) {}
 
-  // Call this when a call for timeouts begins, before it renews the budget. Flows and repairs use
-  // the same budget. If timeouts spend the whole budget, flows and repairs take turns at being
-  // first, so that neither keeps the other waiting.
+  // Call this before timeouts are handled, and before the budget is renewed for them. Flows and
+  // repairs share the budget. If one call spends the whole budget, flows and repairs take turns at
+  // being first, so that neither starves the other.
   void begin_timeout(Instant now) {
     if (timeout_spent_budget_) change_the_first(now);
   }
@@ -37,8 +37,9 @@ class LaneRounds {
   // own timer wakes them. The lane of a peer that cannot be reached stays awake, since no event
   // says when the peer can be reached.
   void let_rest(Instant now);
-  // Calls let_rest() if few lanes are awake, but more than one. A single lane may send many packets
-  // at once, which an idle lane would prevent, for example a lane that has just sent its HELLO.
+  // Calls let_rest() if few lanes are awake, but more than one. A lane may send many packets at
+  // once only if no other lane is awake. An idle lane, for example one that has just sent its
+  // HELLO, must not prevent this.
   void let_few_rest(Instant now);
 
  private:

@@ -73,9 +73,9 @@ void SessionEvents::handle(LaneId id, const stp::Event& event, Instant now) {
   lane.dictionaries.update(parts_.uplink.classes(), lane.control_messages.peer_dictionaries());
 }
 
-// An address that the operator has configured behind another peer counts as present, since the
-// asking peer may not speak for it. A host that ARP has named counts as present while its MAC is
-// heard on this LAN.
+// An address that the operator has configured behind another peer counts as present: the asking
+// peer must not conclude that the address is between the gateways. Any other address counts as
+// present if its owner is known and the owner's MAC was heard on this LAN lately.
 void SessionEvents::answer(LaneId id, const LanQuestions::Question& asked, Instant now) {
   const IpAddress& host = asked.address.host;
   const bool is_others = parts_.claims.is_behind_a_peer(host) &&

@@ -16,7 +16,7 @@ class SessionEvents {
   explicit SessionEvents(GatewayParts& parts) : parts_(parts) {}
 
   // Handles waiting events, up to a limit that grows with the number of `packets` that have
-  // arrived. Returns whether there were any.
+  // arrived. Returns whether any event was handled.
   bool take(LaneId id, std::size_t packets, Instant now);
   bool take(LaneId id, Instant now) { return take(id, 1, now); }
 

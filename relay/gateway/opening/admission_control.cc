@@ -14,7 +14,8 @@ using Decision = AdmissionControl::Decision;
 // If fewer slots than this are free, one of them is reserved for each cookie that may be returned.
 constexpr std::size_t kAmplePlaces = 4096;
 
-// How often the far gateway is asked about a device to which connections are bridged.
+// Interval at which the far gateway is asked again whether its LAN has an address that is confirmed
+// to be between the gateways.
 constexpr Duration kAskPeerAgain = Duration::seconds(60);
 
 Decision bridge(Counter reason) { return {.kind = Decision::Kind::kBridge, .reason = reason}; }
@@ -108,8 +109,8 @@ Decision AdmissionControl::decide(const Segment& segment, ActiveRule& rule,
     under_way_.remove(lanes_[*lane]->address.peer, key.local, now);
   }
   if (!reason) return {.kind = Decision::Kind::kRelay, .recovered = recovered};
-  // The host has a complete handshake, so the segment must not be bridged. When the host sends
-  // again, there may be room, or the peer may be alive.
+  // The handshake is complete for the host, so the segment must not be bridged. It is dropped: when
+  // the host repeats it, there may be room, or the peer may be alive again.
   if (recovered && (is_want_of_room(*reason) || reason == Counter::kBridgedPeerDown)) {
     if (!repeats) unplaced_acks_.add(key, segment.frame.ethernet.reversed(), header, now);
     records_.dropped_acks.remember(key, header.acknowledgment, now);
@@ -252,7 +253,8 @@ void AdmissionControl::note_bridged(const Segment& syn, Counter reason, LaneId l
 void AdmissionControl::follow_confirmed(const Segment& syn, const LanAddress& address, LaneId lane,
                                         bool waits, Instant now) {
   const auto path = shortest_path(lane);
-  // A device may take this long to answer, and no far host can answer within this time.
+  // `within` leaves a device between the gateways enough time to answer. No far host can answer
+  // within this time.
   const bool is_begun = path && trials_.begin(address, SynTrials::Sign::kConfirmed,
                                               {.key = syn.key,
                                                .sequence = syn.header.sequence,
@@ -280,13 +282,14 @@ bool AdmissionControl::end_overdue_trial(const Segment& syn, Instant now) {
   if (tried == nullptr || tried->answer || trial->sign == Sign::kConfirmed) return false;
   const LanAddress address = trial->address;
   if (trial->sign == Sign::kHint) {
-    // The device may have answered a SYN of another worker.
+    // The device may have answered a SYN that another worker has bridged.
     if (between_.state(address, now) == BetweenGateways::State::kConfirmed) {
       trial->sign = Sign::kConfirmed;
       return false;
     }
-    // If the SYN was reset, its answer was withdrawn as late, although the link's queue may have
-    // delayed the SYN. If this repetition were bridged, its answer would be withdrawn as well.
+    // If the SYN was reset, its answer came late and did not reach the host (takes_back()),
+    // although perhaps only the link's queue delayed the SYN. The answer to a bridged repetition
+    // would not reach the host either, so the repetition is relayed.
     const bool is_late = tried->is_late(now) && !tried->has_waited;
     if (!is_late && !tried->is_reset) return false;
   }
@@ -310,8 +313,8 @@ bool AdmissionControl::takes_back(const FlowKey& key, const wire::EthernetHeader
   if (tried == nullptr) return false;
   const LanAddress address = trial->address;
   if (tried->answer) {
-    // Two senders have answered the same SYN. The sender of the second answer is the far host, no
-    // matter how long the SYN has waited.
+    // Two senders have answered the same SYN. So the SYN has reached the far host, and the address
+    // is not between the gateways, no matter how long the SYN has waited.
     const bool contradicts = accepts && *tried->answer != numbers.sequence && !tried->is_repeated;
     if (!contradicts) return false;
     refute(address, now);
@@ -335,8 +338,8 @@ bool AdmissionControl::takes_back(const FlowKey& key, const wire::EthernetHeader
   return true;
 }
 
-// An answer that arrived in time was from a forger. The host of that connection is reset when it
-// sends again.
+// The address is not between the gateways, so a forger sent each answer that arrived in time. A
+// host with such a connection is reset when it sends its next segment (`records_.ended`).
 void AdmissionControl::refute(const LanAddress& address, Instant now) {
   if (SynTrials::Trial* const trial = trials_.trial_of(address)) {
     trial->sign = SynTrials::Sign::kVoid;

@@ -43,7 +43,7 @@ class AdmissionControl : private DesyncDetector::SessionPeers {
     const FlowKey& key;
     const Frame& frame;
     const wire::TcpHeader& header;
-    std::size_t payload = 0;  // size in bytes
+    std::size_t payload = 0;  // size of the payload in bytes
   };
   struct Decision {
     enum class Kind : std::uint8_t {
@@ -85,8 +85,8 @@ class AdmissionControl : private DesyncDetector::SessionPeers {
   // The shortest round trip to the lane's peer; nullopt if it is not known yet.
   std::optional<Duration> shortest_path(LaneId lane) const;
   // Checks a segment from the WAN that belongs to no flow. Call this before look_from_wan().
-  // `segment` begins with the TCP header. Returns true if the segment answers a SYN that is
-  // withdrawn, so that it must not reach its host.
+  // `segment` begins with the TCP header. Returns true if the segment must not reach its host,
+  // because it answers a SYN that this gateway withdraws.
   bool takes_back(const FlowKey& key, const wire::EthernetHeader& ethernet, ConstBytes segment,
                   Instant now);
   // Call this when the peer reports that its LAN has the address.
@@ -127,8 +127,9 @@ class AdmissionControl : private DesyncDetector::SessionPeers {
   std::optional<Counter> reason_to_bridge(const Segment& segment, const wire::TcpHeader& opening,
                                           const config::Rule& rule, std::optional<LaneId> lane,
                                           Instant now) const;
-  // Whether the peer accepts connections of this host, as far as this gateway knows. If the peer
-  // does not, it would reset the connection after the client has seen a complete handshake.
+  // Whether the peer accepts connections of this host, according to the lists of accepted sources
+  // that the peer has sent. A peer that does not accept them would reset a connection after the
+  // client has seen a complete handshake.
   bool is_accepted(const IpAddress& host, LaneId lane) const;
   // Whether the server may be a device between the gateways, and the peer can be asked about it.
   // The only prefix of a peer that contains the server's address must be a prefix for everything

@@ -29,9 +29,9 @@ class BetweenListener {
 
   // Handles a frame from the LAN, which may announce an address of its sender.
   void hear_own(const Frame& frame, Instant now);
-  // Handles a frame from the LAN, which may ask for an address.
+  // Handles a frame from the LAN, which may be an ARP request or a neighbour solicitation.
   void hear_question(const Frame& frame, Instant now);
-  // Handles a frame from the WAN, which may answer a question.
+  // Handles a frame from the WAN, which may answer an ARP request or a neighbour solicitation.
   void hear_answer(const Frame& frame, Instant now);
 
  private:

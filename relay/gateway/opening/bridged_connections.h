@@ -21,11 +21,11 @@ class BridgedConnections {
   static constexpr std::size_t kKept = 100;
 
   struct Entry {
-    FlowKey key;  // the client is the local host
+    FlowKey key;  // key in which the client is the local host
     Counter reason{};
     RulePtr rule;
-    Instant at;              // when the latest of these SYNs arrived
-    std::uint32_t syns = 0;  // consecutive SYNs with this key and reason
+    Instant at;              // arrival time of the latest SYN of this entry
+    std::uint32_t syns = 0;  // number of consecutive SYNs with this key and reason
   };
 
   void note(const FlowKey& key, Counter reason, const RulePtr& rule, Instant now) {

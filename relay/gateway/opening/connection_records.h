@@ -37,8 +37,8 @@ struct ConnectionRecords {
   RecentConnections dropped_acks;
   // Flows that were established and have ended, recorded with the number 0.
   RecentConnections ended;
-  // Connections that the far host already has without the gateways, as the far gateway reports.
-  // They are recorded with the number 0.
+  // Connections that the two hosts already have and that are not relayed, according to the far
+  // gateway. They are recorded with the number 0.
   RecentConnections refused_in_use;
   // Connections that this gateway itself has seen in use on both of its ports.
   ConnectionsInUse in_use;

@@ -1,6 +1,6 @@
-// Bridged connections that are established at both hosts, as far as the bridged segments show. A
-// SYN from the LAN for such a connection is forged, or a late duplicate. If the gateway relayed the
-// SYN, it would answer the SYN, and the new flow would replace the connection.
+// Bridged connections that are established at both hosts, according to their segments. A SYN from
+// the LAN for such a connection is forged, or a late duplicate. If the gateway relayed the SYN, it
+// would answer the SYN, and the new flow would replace the connection.
 //
 // Any station can forge a segment on the WAN. So a connection counts as in use only if the two
 // ports agree: the host of the LAN has acknowledged a number within kSequenceReach of the numbers
@@ -35,7 +35,7 @@ class ConnectionsInUse {
   bool has(const FlowKey& flow, Instant now) const;
 
  private:
-  // In ascending order of evidence.
+  // The states of a connection, in ascending order of evidence that it is in use.
   enum class State : std::uint8_t {
     kFree,
     kFarSpoke,   // seen only on the WAN port
@@ -49,11 +49,11 @@ class ConnectionsInUse {
     std::uint64_t hash = 0;
     Instant host_spoke = kLongAgo;
     Instant far_spoke = kLongAgo;
-    std::uint32_t expected = 0;  // the host's latest acknowledgment
-    std::uint32_t said = 0;      // the latest sequence number from the WAN
+    std::uint32_t expected = 0;  // latest acknowledgment number of the host
+    std::uint32_t said = 0;      // latest sequence number from the WAN
     std::uint32_t end = 0;       // the acknowledgment number that covers the far host's FIN or RST
     State state = State::kFree;
-    bool far_ends = false;  // `end` is known
+    bool far_ends = false;  // whether the far host has sent FIN or RST, so that `end` is known
     bool far_resets = false;
     bool host_ends = false;  // the host has sent FIN or RST
   };

@@ -11,8 +11,8 @@ namespace {
 
 using Flags = wire::TcpFlags;
 
-// A question is an ACK outside of the window. Hosts answer at most two of them a second (RFC 5961
-// section 7; Linux has this limit for each connection).
+// Interval between two probes of a host. A probe is an ACK outside of the window, and hosts answer
+// at most two of these a second (RFC 5961 section 7; Linux has this limit for each connection).
 constexpr Duration kAskAgain = Duration::milliseconds(600);
 constexpr Duration kTellAgain = Duration::milliseconds(100);
 // Distance from the number that a host expects to a number that is outside of any window (RFC 7323

@@ -4,8 +4,8 @@
 // host's window. That host discards them and answers with an ACK that covers none of them, until a
 // host gives up many minutes later.
 //
-// Segments that cross the WAN outside STP may be forged, so they prove nothing. Each gateway asks
-// its own host instead, and tells the other gateway that host's numbers:
+// Segments that cross the WAN outside STP may be forged, so they prove nothing. Instead, each
+// gateway probes the host on its own LAN, and sends the host's numbers to the other gateway:
 //
 //   the host sends the same data three times, and no answer acknowledges anything near it
 //     -> its gateway asks it for its numbers, and sends them to the peer (HostEvidence)
@@ -13,11 +13,11 @@
 //     -> if both directions are too far apart, it sends its host's numbers, and resets the host
 //     -> the first gateway compares too, and resets its host
 //
-// The question is an ACK outside of the window. A host answers it with its numbers (RFC 9293
-// section 3.10.7.4). The question is sent to the MAC to which frames of the connection are bridged,
-// since a forger on the LAN would use another MAC. For a second all segments from the LAN in the
-// host's name must agree, and must come from that MAC. If a forger sends, the real host also
-// answers, and its segments contradict the forger.
+// A probe is an ACK outside of the window. The host answers a probe with its numbers (RFC 9293
+// section 3.10.7.4). Each probe is sent to the MAC to which frames of the connection are bridged,
+// since a forger on the LAN would use another MAC. For one second, all segments from the LAN in the
+// host's name must agree, and must come from that MAC. If a forger sends some of them, the real
+// host also answers the probe, and its segments contradict the forger.
 //
 // The table has a fixed size and is direct-mapped: a later connection replaces an earlier
 // connection. The gateway examines few connections at the same time. If there is no room to examine
@@ -82,7 +82,7 @@ class DesyncDetector {
   void hear(const SessionPeer& session_peer, const HostEvidence& evidence, Instant now);
   void handle_timeout(Instant now);
 
-  // Writes the next question or RST for a host of the LAN. Returns its size, or 0 if there is none.
+  // Writes the next probe or RST for a host of the LAN. Returns its size, or 0 if there is none.
   std::size_t poll_frame(MutableBytes out) { return waiting_.poll_frame(out); }
   Instant next_timeout() const;
 
@@ -97,8 +97,9 @@ class DesyncDetector {
     Instant quiet_until;
     std::optional<wire::EthernetHeader> to_host;  // header of the last frame bridged to the host
     Word word;                                    // numbers of the host's latest segment
-    std::uint32_t data_sequence = 0;              // sequence number of its latest segment with data
-    // how often the host has sent that data since an ACK near it arrived
+    std::uint32_t data_sequence = 0;  // sequence number of the host's latest segment with data
+    // Number of times that the host has sent the data at `data_sequence` since an ACK near that
+    // number arrived from the WAN.
     std::uint8_t times_sent = 0;
   };
   // A connection that the gateway examines.
@@ -109,7 +110,7 @@ class DesyncDetector {
     SessionPeer session_peer;
     bool by_peer = false;
     Word word;  // numbers of the host's latest segment, with which all earlier ones agree
-    bool has_answered = false;  // the host has answered since it was asked
+    bool has_answered = false;  // whether the host has answered a probe
     bool is_told = false;
     std::optional<Word> theirs;
     Instant asks_again;
@@ -126,7 +127,7 @@ class DesyncDetector {
   void open(Case opened, Instant now);
   void ask(const Case& asked);
   void hear_host(Case& heard, const Word& word, const wire::EthernetHeader& from_host, Instant now);
-  // Advances the case as far as possible. Returns true if the case is over.
+  // Takes the steps of the case that are possible now. Returns true if the case is over.
   bool go_on(Case& looked_into, Instant now);
   void close(Case& over, Instant now);
   bool has_room_for(const SessionPeer& session_peer) const;

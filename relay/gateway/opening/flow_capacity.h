@@ -22,7 +22,7 @@ class FlowCapacity {
   // Returns why there is no room for one more flow of the host towards the peer; nullopt if there
   // is room.
   virtual std::optional<Counter> lack_of_room(LaneId lane, const IpAddress& host) const = 0;
-  // Whether one more flow may wait for its host's answer.
+  // Whether one more flow may be half-open, waiting for its host to complete the handshake.
   virtual bool may_be_half_open(LaneId lane, const IpAddress& host) const = 0;
   // How many more flows fit into the table: flows of any host, flows towards the peer, and flows of
   // the host.

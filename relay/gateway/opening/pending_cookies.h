@@ -32,8 +32,9 @@ class PendingCookies {
     peers_[peer.index() % kCounts].take(1, kRecent, now);
     of(host).take(1, kRecent, now);
   }
-  // Whether there is a slot for one more cookie. If there are `ample` slots, the answer is yes,
-  // since hardly any cookies of a flood are returned.
+  // Whether there is a slot for one more cookie, besides the slots for all cookies that may be
+  // returned. Always true if at least `ample` slots are free, since hardly any cookies of a flood
+  // are returned.
   bool leave_one_of(const FlowCapacity::Places& places, std::uint64_t ample, FarGatewayId peer,
                     const IpAddress& host, Instant now) {
     const auto leave = [&](std::uint64_t there, RecentCount& under_way) {

@@ -2,8 +2,8 @@
 // number of a SYN. The owner of a table defines what has happened.
 //
 // The table has a fixed size, with eight entries for each hash. If all eight are in use, the entry
-// that expires first is replaced. is_empty() does not read the entries, since each SYN asks many
-// tables, and most of them are empty.
+// that expires first is replaced. is_empty() does not read the entries, since each SYN is looked up
+// in many tables, and most of them are empty.
 #pragma once
 
 #include <cstddef>

@@ -15,12 +15,13 @@ struct SegmentNumbers {
   std::uint8_t flags = 0;
   std::uint32_t sequence = 0;
   std::uint32_t acknowledgment = 0;
-  std::uint32_t payload = 0;  // octets
+  std::uint32_t payload = 0;  // size of the payload in octets
 };
 
 // `segment` begins with the TCP header, and has at least wire::kTcpHeaderSize octets.
 inline SegmentNumbers numbers_of(ConstBytes segment) {
-  constexpr std::size_t kAcknowledgmentOffset = 8, kDataOffset = 12;  // upper four bits, in words
+  // The data offset is in the upper four bits, in words of 32 bits.
+  constexpr std::size_t kAcknowledgmentOffset = 8, kDataOffset = 12;
   const std::size_t header = std::size_t{load_u8(segment.data() + kDataOffset)} >> 4 << 2;
   const std::size_t payload = segment.size() - std::min(header, segment.size());
   return {.flags = load_u8(segment.data() + wire::kTcpFlagsOffset),

@@ -33,7 +33,7 @@ void SplitVlans::note(const FlowKey& key, FarGatewayId peer, Instant now) {
 }
 
 bool SplitVlans::has(const FlowKey& key, FarGatewayId peer, Instant now) const {
-  if (pairs_.is_empty(now)) return false;  // a VLAN is kept no longer than its last pair
+  if (pairs_.is_empty(now)) return false;  // an entry of vlans_ expires no later than its last pair
   if (pairs_.recalls(hosts_of(key), number_of(key), now)) return true;
   return std::ranges::any_of(vlans_, [&](const Vlan& vlan) {
     return vlan.vlans == key.vlans && vlan.peer == peer && vlan.count == kServers &&

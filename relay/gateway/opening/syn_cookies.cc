@@ -49,7 +49,8 @@ std::int64_t period_of(Instant now) {
   return now.to_nanoseconds() / SynCookies::kPeriod.to_nanoseconds();
 }
 
-// Whether a cookie that was sent within kLongestGap may be of the previous period.
+// Whether the current period began so recently that a cookie sent within kLongestGap may belong to
+// the previous period.
 bool is_new(Instant now) {
   return now.to_nanoseconds() % SynCookies::kPeriod.to_nanoseconds() <=
          SynCookies::kLongestGap.to_nanoseconds();

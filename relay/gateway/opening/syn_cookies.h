@@ -43,13 +43,13 @@ class SynCookies {
   // Queues the SYN-ACK. `config`: the settings of the endpoint that the connection would have.
   void answer(const FlowKey& key, const wire::EthernetHeader& to_host, const wire::TcpHeader& syn,
               const tcp::Config& config, Instant now);
-  // Reconstructs the SYN that the sender of this segment has sent before, as far as the cookie
-  // contains it; nullopt if the segment answers no cookie of ours.
+  // Reconstructs the SYN from the cookie that this segment acknowledges. Contains only the options
+  // that a cookie encodes. Returns nullopt if the segment acknowledges no cookie of this gateway.
   std::optional<wire::TcpHeader> recover(const FlowKey& key, const wire::TcpHeader& segment,
                                          Instant now) const;
 
-  // Whether this SYN was answered within kLongestGap, as far as that is remembered. If so, answer()
-  // repeats the same cookie.
+  // Whether a record shows that this SYN was answered within kLongestGap. If so, answer() repeats
+  // the same cookie.
   bool has_answered(const FlowKey& key, const wire::TcpHeader& syn, Instant now) const;
 
   // Whether a segment that returns no cookie follows a lost segment that would have returned one.

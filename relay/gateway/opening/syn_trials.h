@@ -50,7 +50,8 @@ class SynTrials {
     bool has_waited = false;
     bool is_repeated = false;  // the SYN was repeated: an answer may be to the repetition
     bool is_reset = false;     // a reset was sent to the far host
-    std::optional<std::uint32_t> answer = {};  // sequence number of a SYN-ACK in time
+    // Sequence number of the SYN-ACK, if one arrived in time.
+    std::optional<std::uint32_t> answer = {};
     bool is_late(Instant now) const { return now - sent >= within; }
   };
   struct Trial {
@@ -69,7 +70,7 @@ class SynTrials {
   // Whether a SYN that was tried because of a hint was not answered in time.
   bool is_overdue(const LanAddress& address, Instant now) const;
   // Puts a SYN on trial. Returns false if there is no room. The earliest SYN of a confirmed address
-  // is removed for a later SYN. A repeated SYN keeps the time of the first.
+  // is removed for a later SYN. For a repeated SYN, the time of its first transmission is kept.
   bool begin(const LanAddress& address, Sign sign, const Syn& syn);
   struct Found {
     Trial* trial = nullptr;  // nullptr if the SYN is not on trial

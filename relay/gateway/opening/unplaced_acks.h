@@ -35,7 +35,7 @@ class UnplacedAcks {
   // connection is added. `to_host`: the Ethernet header of frames to the host.
   void add(const FlowKey& key, const wire::EthernetHeader& to_host, const wire::TcpHeader& ack,
            Instant now);
-  // Call this if the host has sent more, if there was room for its flow, or if it no longer waits.
+  // Call this if the host has sent data, SYN, FIN or RST, or if its flow begins.
   void forget(const FlowKey& key) {
     if (!waiting_.empty()) erase(key);
   }

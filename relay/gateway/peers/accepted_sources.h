@@ -40,7 +40,7 @@ class AcceptedSources {
 
   // Whether the peer has sent its list in this session, or does not send lists.
   bool are_known() const { return heard_ || !session_.agreed().accepted_sources(); }
-  // Whether the peer accepts connections of this host, as far as this gateway knows.
+  // Whether the peer accepts connections of this host. True until the peer's list has arrived.
   bool allow(const IpAddress& source) const {
     return !heard_ || !heard_->is_complete || has(source);
   }
@@ -72,9 +72,9 @@ class AcceptedSources {
   static constexpr std::size_t kLargestEntry = kEntryHeader + 16;
 
   struct List {
-    // without overlaps, in ascending order
+    // The prefixes of the list, without overlaps, in ascending order.
     std::vector<IpPrefix> v4, v6;
-    bool is_complete = true;  // the peer accepts no other sources
+    bool is_complete = true;  // whether the peer accepts no other sources
   };
   bool has(const IpAddress& source) const;
   static List list_of(std::vector<IpPrefix> prefixes, bool is_complete);
@@ -90,7 +90,7 @@ class AcceptedSources {
   std::optional<stp::StreamId> in_;
   std::vector<IpPrefix> incoming_;
   bool incoming_is_complete_ = true;
-  bool reads_on_ = false;  // more entries have arrived and can be read
+  bool reads_on_ = false;  // whether more entries have arrived and can be read
   Instant read_until_ = Instant::never();
 
   std::vector<std::byte> leaving_;  // the encoded list, until all of it was written

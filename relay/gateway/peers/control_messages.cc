@@ -14,7 +14,7 @@ constexpr std::uint8_t kDoubtMessage = 0xc3;
 constexpr std::uint8_t kDictionariesMessage = 0xc4;
 constexpr std::size_t kDoubtSize = 9;
 constexpr std::size_t kMostDictionaries = config::kMostClasses;
-constexpr std::size_t kDictionariesSize = 6 + kMostDictionaries * 9;  // the largest message
+constexpr std::size_t kDictionariesSize = 6 + kMostDictionaries * 9;  // size of the largest message
 static_assert(kDictionariesSize <= stp::kMaxMetadata);
 constexpr Duration kBetweenDoubts = Duration::milliseconds(100);
 constexpr Duration kBetweenEvidence = Duration::milliseconds(100);
@@ -252,7 +252,8 @@ void ControlMessages::read_list(OrphanedFlows& orphans, Instant now) {
     good = flow && ++listed_ <= most_flows_;
     if (!good) break;
     const bool here = (load_u8(entry.data()) & kClientAtReceiver) != 0;
-    // If the peer may not list a flow, its other entries are handled nevertheless.
+    // A flow that the peer may not list is refused. The other entries of the list are still
+    // handled.
     const ClientSide client = here ? ClientSide::kHere : ClientSide::kPeer;
     const auto listed = orphans.add(lane_, *flow, client, now);
     list_refused_ = list_refused_ || listed == OrphanedFlows::Listed::kRefused;

@@ -4,8 +4,8 @@
 // in a bridged connection, to which MACs hosts address their frames, which of the peer's hosts are
 // on this LAN, and whether a LAN has an address. A gateway also reports how much was retransmitted
 // on its LAN and, after a restart of the peer, which flows existed. Each message is a stream of its
-// own (docs/stp.md section 15). So it is repaired, paced and under flow control like any stream. To
-// accept a message, the receiver ends its stream with RESET, reason none.
+// own (docs/stp.md section 15). So messages are repaired, paced and under flow control like any
+// stream. To accept a message, the receiver ends the stream with RESET, reason none.
 #pragma once
 
 #include <array>
@@ -69,7 +69,8 @@ class ControlMessages {
   // Asks the peer whether its host has answered at all in this flow (docs/stp.md section 15). If
   // the question cannot be sent now, it is dropped.
   void doubt(stp::StreamId flow, Instant now);
-  // Returns the peer's question, once.
+  // Returns the stream of the flow about which the peer has asked with doubt(); nullopt if the peer
+  // has not asked again.
   std::optional<stp::StreamId> take_doubt() { return std::exchange(doubted_, std::nullopt); }
 
   // Sends the peer a host's sequence numbers in a bridged connection. Returns false if the peer is
@@ -77,7 +78,7 @@ class ControlMessages {
   // open no stream.
   bool tell(const HostEvidence& evidence, Instant now);
   bool understands_evidence() const { return session_.agreed().evidence(); }
-  // Returns the peer's evidence, once.
+  // Returns new evidence from the peer; nullopt if there is none.
   std::optional<HostEvidence> take_evidence() { return std::exchange(evidence_, std::nullopt); }
 
   // Asks the peer to send, from now on, a report on its LAN for each flow that ends.
@@ -94,7 +95,8 @@ class ControlMessages {
   // that have answered on the peer's LAN.
   HostArrivals& arrivals() { return arrivals_; }
 
-  // Questions whether the far LAN has an address, and the peer's questions about this LAN.
+  // Messages that ask whether the far LAN has an address, and the same messages from the peer about
+  // this LAN.
   LanQuestions& questions() { return questions_; }
 
   // The hosts from which the peer accepts connections.
@@ -158,13 +160,13 @@ class ControlMessages {
   std::size_t flows_size_ = 0;
   bool list_is_held_ = false;
   std::uint32_t remembered_ = 0;
-  bool peer_restarted_ = false;  // the list must be sent
+  bool peer_restarted_ = false;  // whether the peer has restarted, so that the list must be sent
   std::optional<stp::StreamId> list_out_;
   std::size_t written_ = 0;
   std::optional<stp::StreamId> list_in_;
   std::uint32_t listed_ = 0;
-  bool list_refused_ = false;  // some entries were refused
-  bool reads_on_ = false;      // more entries have arrived and can be read
+  bool list_refused_ = false;  // whether some entries of the incoming list were refused
+  bool reads_on_ = false;      // whether more entries have arrived and can be read
 
   LanReports reports_;
   LanDestinations destinations_;

@@ -1,6 +1,6 @@
 // A message to the peer about one end of a connection that neither gateway relays: the sequence
-// numbers with which the host on the sender's LAN has answered a question (docs/stp-wire.md section
-// 15).
+// numbers with which the host on the sender's LAN has answered a probe (desync_detector.h,
+// docs/stp-wire.md section 15).
 #pragma once
 
 #include <cstddef>

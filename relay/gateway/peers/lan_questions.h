@@ -49,7 +49,7 @@ class LanQuestions {
   bool ask(const AskedAddress& address, Instant now);
   // Returns false if the stream does not carry a question.
   bool handle_reset(stp::StreamId stream, stp::ResetReason reason);
-  // Returns an address that the far LAN has, as the peer has answered. Returns each address once.
+  // Returns an address that the far LAN has according to an answer of the peer, each address once.
   std::optional<AskedAddress> take_found() { return std::exchange(found_, std::nullopt); }
 
   // --- from the peer ---------------------------------------------------------------------------
@@ -77,7 +77,8 @@ class LanQuestions {
   stp::Session& session_;
   Messages& messages_;
   std::vector<Question> unanswered_;
-  // the earlier questions use up the allowed rate until these times
+  // The times until which the questions so far use up the allowed rate: questions to the peer, and
+  // questions from the peer.
   Instant asked_until_, heard_until_;
   std::optional<AskedAddress> found_;
   std::optional<Question> heard_;

@@ -11,8 +11,8 @@
 
 namespace satrelay::gateway {
 
-// How many segments of a flow had to cross a LAN more than once. The figures from the far gateway
-// are used only in records.
+// Counts of the segments of a flow that crossed a LAN more than once. Counts from the far gateway
+// are used only in flow records.
 struct LanFigures {
   std::uint32_t retransmitted = 0;  // retransmitted segments to the host
   std::uint32_t repeated = 0;       // segments of the host with bytes that had already arrived

@@ -16,7 +16,7 @@ constexpr Duration kGather = Duration::milliseconds(100);
 constexpr int kReportsPerStep = 64;
 constexpr std::size_t kFirstRoom = 256;
 
-// Reads a figure, and reduces it to the largest number that a record can hold.
+// Reads a count, and limits it to the largest number that a record can hold.
 std::uint32_t read_figure(ByteReader& in) {
   constexpr std::uint64_t kMost = std::numeric_limits<std::uint32_t>::max();
   return static_cast<std::uint32_t>(std::min(stp::read_varint(in), kMost));

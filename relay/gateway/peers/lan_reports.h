@@ -81,7 +81,7 @@ class LanReports {
 
   bool asks_ = false;
   std::optional<stp::StreamId> in_;
-  bool reads_on_ = false;  // more reports have arrived and can be read
+  bool reads_on_ = false;  // whether more reports have arrived and can be read
 
   bool peer_asks_ = false;
   std::vector<std::byte> waiting_;  // encoded reports

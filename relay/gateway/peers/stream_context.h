@@ -18,7 +18,7 @@ class StreamContext {
   }
   explicit constexpr StreamContext(std::uint32_t number) : number_(number) {}
 
-  constexpr std::uint32_t number() const { return number_; }  // as a session stores it
+  constexpr std::uint32_t number() const { return number_; }  // the number that a session stores
   constexpr Kind kind() const {
     return (number_ & kMessagesBit) != 0 ? Kind::kMessages : Kind::kFlow;
   }

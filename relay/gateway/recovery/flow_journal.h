@@ -50,7 +50,9 @@ class FlowJournal {
 
  private:
   MutableBytes memory_;
-  std::vector<Place> free_;  // lowest last, so that keep() takes it first and few pages are touched
+  // The free records, the lowest last. So keep() takes the lowest record first, and few pages are
+  // touched.
+  std::vector<Place> free_;
 };
 
 }  // namespace satrelay::gateway

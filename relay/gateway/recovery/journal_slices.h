@@ -15,9 +15,9 @@ constexpr std::size_t journal_records(std::uint32_t flows, unsigned workers) {
   return std::size_t{part_of(flows, workers)} * workers;
 }
 
-// The slices, each with the records of its worker's flows. Records of an earlier run are moved if
-// they were in other slices, because the number of workers has changed. `dropped`: how many records
-// were dropped because their slice had no free record.
+// The slices, each with the records of its worker's flows. If the number of workers has changed
+// since an earlier run, the records of that run are moved to the slices of their new workers.
+// `dropped`: how many records were dropped because their slice had no free record.
 struct JournalSlices {
   std::vector<MutableBytes> slices;
   std::size_t dropped = 0;

@@ -13,13 +13,14 @@ using Flags = wire::TcpFlags;
 
 namespace {
 
-// How long after each question a host is asked again, or finally given up. The SYN, the challenge
-// ACK and the RST may each be lost, and hosts limit their challenge ACKs (RFC 5961 section 7).
+// kPatience[n] is the time from the nth SYN to a host until the next SYN or, after the last SYN,
+// until the host is given up. The SYN is repeated because the SYN, the challenge ACK and the RST
+// may each be lost, and because hosts limit their challenge ACKs (RFC 5961 section 7).
 constexpr std::array<Duration, 8> kPatience = {
     Duration::zero(),     Duration::seconds(1), Duration::seconds(1),  Duration::seconds(2),
     Duration::seconds(4), Duration::seconds(8), Duration::seconds(16), Duration::seconds(60)};
-// A host that has moved is asked this many times within four seconds, and given up after eight
-// seconds.
+// Number of SYNs to a host that has moved. They are sent within four seconds, and the host is given
+// up after eight seconds.
 constexpr std::size_t kTriesOfMoved = 4;
 // The interval between SYNs. Without it, the SYNs for a full table would be a burst, and the LAN
 // would drop some.
@@ -117,8 +118,8 @@ void OrphanedFlows::end(Orphan& orphan, Counter counter) {
 }
 
 void OrphanedFlows::handle_timeout(Instant now) {
-  // The last queue has orphans that were asked as often as allowed, and orphans that were over
-  // before that.
+  // The last queue has the orphans that need no further SYN: all their SYNs were sent, or they were
+  // over before.
   std::deque<Due>& last = due_[std::size(due_) - 1];
   for (int i = 0; i < kOrphansPerCall && !last.empty() && last.front().when <= now; ++i) {
     Table& table = table_of(last.front().key);
@@ -135,8 +136,8 @@ void OrphanedFlows::handle_timeout(Instant now) {
   }
 }
 
-// Writes the SYN. Returns 0 if the host must first be found on the LAN: the gateway asks the LAN
-// for the host, and sends the SYN at the orphan's next turn.
+// Writes the SYN. Returns 0 if the host must first be found on the LAN. The gateway then sends an
+// ARP request or a neighbour solicitation, and sends the SYN when the orphan is due again.
 std::size_t OrphanedFlows::ask(const FlowKey& key, Orphan& orphan, MutableBytes out, Instant now) {
   if (!orphan.to_host) {
     orphan.to_host = lan_.find(key.local, now);
@@ -147,7 +148,8 @@ std::size_t OrphanedFlows::ask(const FlowKey& key, Orphan& orphan, MutableBytes 
     }
   }
   orphan.to_host->type =
-      key.local.is_v4() ? wire::EtherType::kIpv4 : wire::EtherType::kIpv6;  // ARP has another type
+      // `to_host` may come from an ARP frame, which has another type
+      key.local.is_v4() ? wire::EtherType::kIpv4 : wire::EtherType::kIpv6;
   next_ask_ = now + kSpacing;
   wire::TcpHeader syn;
   syn.sequence = initial_sequence(secret_, key, now.to_nanoseconds());

@@ -1,9 +1,9 @@
 // Flows that this gateway relayed before it restarted, from its journal (flow_journal.h) or from
 // its peer's list (control_messages.h). Their hosts must not hang. So the gateway sends each host a
 // SYN, and the host answers with a challenge ACK (RFC 5961 section 4.2). That ACK shows the only
-// sequence number with which a RST is valid, and the gateway sends this RST. It answers any other
-// segment of such a host in the same way. A host that has no such connection answers the SYN with
-// RST.
+// sequence number with which a RST is valid, and the gateway sends this RST. The gateway answers
+// every other ACK of such a host in the same way. A host that has no such connection answers the
+// SYN with RST.
 //
 // If a host has moved from the peer's LAN to this LAN, its relayed connections are treated in the
 // same way.
@@ -39,9 +39,9 @@ enum class ClientSide : std::uint8_t { kHere, kPeer };
 class OrphanedFlows {
  public:
   // `journal`, `lan` and `claims` must outlive this object. When a flow is over, its record in the
-  // journal is released. At most `most` flows are known that no peer has listed, and as many that
-  // all `peers` together have listed. If a peer lists too many flows, the other peers still have
-  // their parts.
+  // journal is released. Keeps at most `most` flows that no peer has listed, and at most as many
+  // that all `peers` together have listed. A peer that lists too many flows does not use up the
+  // other peers' parts.
   OrphanedFlows(std::uint32_t most, std::size_t peers, HashKey secret, FlowJournal& journal,
                 LanNeighbours& lan, const Claims& claims, Counters& counters)
       : most_(most),
@@ -65,8 +65,9 @@ class OrphanedFlows {
                            Instant now);
   // Adds a flow of which one host, `key.local`, has moved to this LAN. The other host is also on
   // this LAN. Frames to the host that has moved always use `to_host`, with the gateway's own MAC as
-  // source. The gateway asks the host only for a few seconds, as it would not see a new connection
-  // between the two hosts. Has no effect if the flow is known, or if there are too many.
+  // source. The gateway sends SYNs to the host for only a few seconds: later the two hosts may have
+  // a new connection with the same ports, which the gateway would not see and would reset. Has no
+  // effect if the flow is known, or if there are too many.
   void take_in(const FlowKey& key, const wire::EthernetHeader& to_host, Instant now) {
     insert(key, {.to_host = to_host, .has_moved = true}, now);
   }
@@ -95,7 +96,9 @@ class OrphanedFlows {
     std::uint8_t tries = 0;
     bool was_reset = false;
     bool has_moved = false;  // the flow was added by take_in()
-    bool is_over = false;    // kept for a while, so that the peer's list does not revive it
+    // Whether the flow is over. The entry is kept for a while, so that the peer's list does not
+    // revive the flow.
+    bool is_over = false;
   };
   using Table = std::unordered_map<FlowKey, Orphan, Hash>;
   struct Due {
@@ -129,9 +132,9 @@ class OrphanedFlows {
   Table& table_of(const FlowKey& key) { return tables_[hash_flow(secret_, key) >> 58]; }
   std::vector<Table> tables_;
   std::size_t known_ = 0;  // number of entries in all tables
-  std::size_t open_ = 0;   // how many of these flows are not over
-  // Indexed by how often the host was asked before. All entries of one queue wait for the same
-  // time.
+  std::size_t open_ = 0;   // number of these flows that are not over
+  // Indexed by Orphan::tries, the number of attempts to send a SYN. All entries of one queue wait
+  // for the same time.
   std::deque<Due> due_[8];
   SegmentQueue resets_{kMostResets};
   Instant next_ask_;

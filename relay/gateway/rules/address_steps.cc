@@ -22,7 +22,8 @@ AddressSteps::Steps<Number> AddressSteps::walk(const std::vector<Entry>& entries
     bool enters;
   };
   std::vector<Edge> edges;
-  std::vector<std::uint32_t> to_the_last;  // ids of prefixes that contain the last address
+  // Ids of the prefixes that contain the last address of the IP version.
+  std::vector<std::uint32_t> to_the_last;
   for (const Entry& entry : entries) {
     if (entry.prefix.address.version() != version) continue;
     const auto first = static_cast<Number>(number_of(entry.prefix.address));

@@ -49,7 +49,7 @@ class AddressSteps {
       }
       return values[static_cast<std::size_t>(at - begins.data())];
     }
-    std::vector<Number> begins{0};  // in ascending order
+    std::vector<Number> begins{0};  // first addresses of the ranges, in ascending order
     std::vector<std::uint32_t> values{0};
   };
 

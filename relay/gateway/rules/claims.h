@@ -27,8 +27,8 @@ class Claims {
   // `policy` must outlive this object.
   Claims(const config::Gateway& config, const Policy& policy);
 
-  // Whether `peer` may report such a connection. The second form is for connections of which no
-  // frame header is known.
+  // Whether `peer` may report such a connection. The second overload is for connections without a
+  // known frame header.
   bool allow(FarGatewayId peer, const Ends& ends) const;
   bool allow(FarGatewayId peer, const IpAddress& there, const IpAddress& here) const;
 

@@ -20,10 +20,10 @@ struct Handshake {
   config::HandshakeMode mode = config::HandshakeMode::kLocal;  // never kAuto
   Cause cause = Cause::kRule;
 
-  // Whether a cookie may answer the SYN if too many connections are half-open. A connection that
-  // waits for its server is half-open itself. So a connection that would wait only because of a
-  // suspicion (kPeerRefused) gets a cookie instead. Otherwise the suspicion would cause the
-  // connection to be bridged.
+  // Whether a cookie may answer the SYN while the limit of half-open connections is reached. A
+  // connection that waits for its server is half-open, so at the limit it would be bridged. But
+  // kPeerRefused is only a suspicion, which should not cause bridging. Such a connection gets a
+  // cookie.
   bool allows_cookies() const {
     return mode == config::HandshakeMode::kLocal || cause == Cause::kPeerRefused;
   }

@@ -43,8 +43,9 @@ class Policy {
   std::optional<FarGatewayId> peer_for(const IpAddress& host) const;
   // The longest prefix of any peer that contains `host`.
   std::optional<IpPrefix> prefix_for(const IpAddress& host) const;
-  // Whether `server` is on the gateway's own segment, between the two gateways, where no peer
-  // reaches it, like a modem. A longer prefix of a peer within that subnet overrides this.
+  // Whether `server`, for example a modem, is in the gateway's own subnet. Such a server is between
+  // the two gateways, so no peer reaches it. A longer prefix of a peer within that subnet overrides
+  // this.
   bool is_on_own_segment(const IpAddress& server) const;
 
   // Looks up the classes of the rules by their names. Call this after any change of classes or

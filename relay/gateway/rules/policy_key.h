@@ -17,7 +17,7 @@ struct PolicyKey {
   IpAddress destination;
   // The destination port of TCP or UDP. 0 if the packet has no port, or if the port is not visible.
   std::uint16_t port = 0;
-  // The protocol of the transport.
+  // IP protocol number of the transport.
   std::uint8_t protocol = 0;
   std::uint16_t vlan = config::kUntagged;  // the outermost VLAN
   std::uint8_t dscp = 0;
@@ -37,7 +37,7 @@ struct PolicyKey {
   wire::ExtensionHeaders extensions = {};
 };
 
-// For an IP packet (FrameKind::kFragment and later kinds). Leaves `peer` empty.
+// Returns the key of an IP packet (FrameKind::kFragment and later kinds). Leaves `peer` empty.
 PolicyKey policy_key(const Frame& frame, config::Direction direction);
 
 // The outermost VLAN of a header.

@@ -50,7 +50,7 @@ class RuleSets {
   }
 
  private:
-  using Block = std::array<std::uint64_t, 64>;  // words
+  using Block = std::array<std::uint64_t, 64>;  // 64 words of a set
   // This many words can be looked up one by one in less time than a sweep takes.
   static constexpr int kFewWords = 8;
 

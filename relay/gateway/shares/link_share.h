@@ -15,7 +15,7 @@
 namespace satrelay::gateway {
 
 struct ClassRates {
-  // 0 means that the class gets only the rate that the other classes leave.
+  // Weight of the class. 0 means that the class gets only the rate that the other classes leave.
   std::uint32_t weight = 0;
   BitRate guaranteed = {};  // zero if no rate is guaranteed
   BitRate maximum = {};     // zero if there is no maximum
@@ -25,7 +25,7 @@ struct ClassRates {
 // The rates of a link and of the classes on it. They are the same at all workers of a gateway, once
 // all workers know what the peers announce.
 struct LinkTerms {
-  BitRate rate;  // the paced rate
+  BitRate rate;  // paced rate of the link
   // True if a session of this worker with a peer on the link is up, so that `rate` is what the
   // peers announce now. False on links on which each worker's controller finds the rate.
   bool is_heard = false;
@@ -37,9 +37,9 @@ struct LinkTerms {
 // The demand of one worker. Bytes are counted since the worker's start, with the overhead of the
 // link.
 struct LinkDemand {
-  std::uint64_t taken = 0;         // serial of the share that the worker uses now
+  std::uint64_t taken = 0;         // serial of the share that the worker has last taken over
   schedule::ClassSet waiting = 0;  // classes that have something to send
-  // The classes in `waiting` that could send if the link allowed it.
+  // The classes in `waiting` that only the rate of the link keeps from sending.
   schedule::ClassSet hungry = 0;
   std::uint64_t sent = 0;
   // The bytes of `sent` that the link has not carried yet, if it sends at the worker's share of the
@@ -64,7 +64,7 @@ struct ClassShare {
 // expired and there is no newer one, the worker uses its fallback: its part of the link, of the
 // reports' rate, of each maximum and of the limits of peers.
 struct LinkShare {
-  std::uint64_t serial = 0;  // number of the division
+  std::uint64_t serial = 0;  // number of the division that has made this share
   Instant until;             // when the share expires
   // The part of the link that the worker uses when this share has expired, as a fraction of
   // kWholeLink. The parts of all workers add up to at most kWholeLink.
@@ -80,7 +80,7 @@ struct LaneDemand {
   // The peer's limit for all its lanes together; zero if only the link's rate limits the peer.
   BitRate limit;
   bool waits = false;
-  bool hungry = false;  // could send if `limit` allowed it
+  bool hungry = false;  // whether only `limit` keeps the lane from sending
   std::uint32_t hosts = 0;
   std::uint64_t sent = 0;
 };
@@ -89,7 +89,7 @@ struct LaneDemand {
 struct Demands {
   Demands(std::size_t link_count, std::size_t lane_count)
       : terms(link_count), links(link_count), lanes(lane_count) {}
-  // Call this when nothing waits any more. Clears all demands.
+  // Call this when nothing waits any more. Clears all demands, but not the counts of bytes.
   void rest() {
     for (LinkDemand& link : links) {
       link.waiting = link.hungry = 0;

@@ -1,6 +1,6 @@
 // Divides the limit of a peer among the lanes to the peer, of one worker or several, in proportion
-// to the hosts that wait in each lane. Only limits below the rate of the peer's link need this.
-// Other peers are limited by the link alone.
+// to the hosts that wait in each lane. Only a limit below the rate of the peer's link needs this.
+// Peers without such a limit are limited by the link alone.
 #pragma once
 
 #include <cstddef>
@@ -33,7 +33,7 @@ class PeerShares {
     BitRate limit = {};      // the limit that was last divided; zero if there was none
   };
   struct Place {
-    std::size_t first = 0, lanes = 0;  // position among a worker's sessions
+    std::size_t first = 0, lanes = 0;  // the peer's lanes among the lanes of a worker
   };
   static bool rests(const Peer& peer, const Place& place, std::span<const Demands> demands);
   void divide_peer(Peer& peer, const Place& place, BitRate limit, Duration passed,

@@ -11,10 +11,10 @@ namespace {
 using schedule::class_bit;
 using schedule::ClassId;
 
-// While the whole rate is used, the modem's queue has the length kQueue (seconds), or kQueuePackets
-// if they take longer. The queue returns to this target within kReturn (seconds), or within twice
-// the target if that is longer, with factors of the rate from kLeastFactor to kMostFactor.
-// kMostQueue (seconds) limits the queue that is computed.
+// Target length of the modem's queue while the whole rate is used: kQueue (seconds), or the time
+// that kQueuePackets packets take if that is longer. The queue returns to the target within kReturn
+// (seconds), or within twice the target if that is longer. For this, the rate is multiplied by a
+// factor from kLeastFactor to kMostFactor. kMostQueue (seconds) limits the queue that is computed.
 constexpr double kQueue = 0.003;
 constexpr double kQueuePackets = 2;
 constexpr double kReturn = 0.006;
@@ -22,12 +22,13 @@ constexpr double kLeastFactor = 0.5, kMostFactor = 1.5;
 constexpr double kMostQueue = 0.05;
 
 constexpr std::uint32_t kWholeWeight = 1 << 12;
-// The smallest weight of a class at a worker, as a part of its nominal rate. With a smaller weight
-// the class would wait for long after its part has risen.
+// Smallest weight of a class at a worker, as a fraction of the class's nominal rate. A packet that
+// is sent with a small weight delays the next turn of the class. With a smaller weight, this delay
+// would last long even if the class's share at the worker has risen since.
 constexpr double kLeastWeight = 0.125;
 
 constexpr double kLeastBytesPerSecond = 16;
-// If the reports use less than this fraction of their rate, their use counts as zero.
+// If reports are sent at less than this fraction of the rate for reports, they count as not sent.
 constexpr double kUnused = 1e-5;
 constexpr Duration kRest = Duration::milliseconds(200);
 
@@ -47,7 +48,8 @@ RateShares::RateShares(unsigned workers, Instant now)
       last_(now),
       quiet_since_(now) {}
 
-// A lane that is not up does not know what the peer announces, or has only an old announcement.
+// Prefers the terms of a worker with a live session. The other workers do not know what the peers
+// announce, or know only an old announcement.
 const LinkTerms& RateShares::terms_of(LinkId link, std::span<const Demands> demands) {
   const LinkTerms* terms = &demands.front().terms[link];
   for (const Demands& each : demands) {
@@ -77,7 +79,8 @@ void RateShares::divide(LinkId link, std::span<const Demands> demands, std::span
   }
   if (any) quiet_since_ = now;
   at_rest_ = now - quiet_since_ >= kRest;
-  // A single worker needs no factor, even with several lanes: its own pacer limits it.
+  // A single worker needs no correction of its rate, even with several lanes: its own pacer limits
+  // it.
   const double rate = tick_.whole * (workers_.size() > 1 ? hold_queue(sent, booked) : 1);
   divide_between_classes(rate);
   double given = 0;
@@ -151,11 +154,12 @@ void RateShares::take_in(LinkId link, std::span<const Demands> demands) {
   }
 }
 
-// Returns a factor for all rates; 1 keeps the queue as it is. It is not known when within the tick
-// the bytes were sent. The queue is shortest if they were sent at the beginning of the tick, and
-// longest if they were sent at its end. `booked` shows which length between these two is right.
-// After a late tick `booked` is too large: the pacer of a worker with a small share assumes that a
-// packet takes longer than the link needs for it. So the bytes of one tick are subtracted.
+// Returns a factor for all rates. A factor of 1 keeps the length of the queue. The time at which
+// the bytes were sent within the tick is unknown. The queue is shortest if they were sent at the
+// beginning of the tick, and longest if they were sent at its end. `booked` shows which length in
+// this range is right. After a late tick, `booked` is too large: the pacer of a worker with a small
+// share assumes that a packet takes longer than the link needs for it. So the bytes of one tick are
+// subtracted from `booked`.
 double RateShares::hold_queue(double sent, double booked) {
   const double carried = tick_.whole * tick_.passed;
   const double shortest = std::max(queue_ + sent - carried, 0.0);
@@ -189,7 +193,7 @@ void RateShares::divide_between_classes(double rate) {
     c.nominal = weights > 0 ? left * c.terms.weight / weights : 0;
   });
   fill_by_weight(left);
-  // The classes without a weight get the rest in equal parts.
+  // The classes without a weight get the remaining rate in equal parts.
   unsigned takers = 0;
   for_each_class([&](ClassId id) {
     takers += classes_[id].terms.weight == 0 && classes_[id].demand > 0 ? 1 : 0;
@@ -203,7 +207,7 @@ void RateShares::divide_between_classes(double rate) {
   });
 }
 
-// If a class demands less than its part, the other classes get the rest.
+// If a class demands less than its part, the other classes get the unused rate.
 void RateShares::fill_by_weight(double& left) {
   schedule::ClassSet open = 0;
   for_each_class([&](ClassId id) {

@@ -3,9 +3,9 @@
 // At each tick it gets the demand of each worker: what the worker has sent and what waits there. It
 // gives each class the rate that ClassOrder would give the class if all workers were one. The rate
 // of a class is divided among the workers in proportion to the hosts that wait in the class at each
-// worker. If a worker uses less than its part, the other workers get the rest. A worker without
-// anything to send keeps a little rate, so that it can begin at once, and gets its part at the next
-// tick.
+// worker. If a worker uses less than its part, the other workers get the unused rate. A worker
+// without anything to send keeps a little rate, so that it can begin at once, and gets its part at
+// the next tick.
 //
 // The number of bytes that the workers have sent and the link has not carried yet is kept at about
 // kQueue. All rates are lowered while this queue is longer, and raised while it is shorter. So the
@@ -60,7 +60,7 @@ class RateShares {
     double guarantee = 0, maximum = 0;
     Excess excess;                 // bytes above the maximum
     double demand = 0, hosts = 0;  // sums over all workers
-    // The rate that the class gets: from its guarantee, and by its weight.
+    // The two parts of the rate that the class gets: from its guarantee, and beyond that.
     double guaranteed = 0, beyond = 0;
     double nominal = 0;   // rate by weight, if all classes had something to send
     unsigned active = 0;  // number of active workers
@@ -92,7 +92,7 @@ class RateShares {
   std::vector<std::uint64_t> taken_;
   std::vector<double> used_;
   std::array<Class, schedule::kClasses> classes_;
-  schedule::ClassSet known_ = 0;  // classes that have terms, or something to send
+  schedule::ClassSet known_ = 0;  // classes that have had a configuration, or something to send
   Instant last_;
   Tick tick_;
   double report_rate_ = 0;

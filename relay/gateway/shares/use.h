@@ -13,7 +13,7 @@ namespace satrelay::gateway {
 // Size of a full packet in bytes on the wire. A single packet does not show a rate, so averages are
 // taken over several.
 inline constexpr double kFullPacket = 1'538;
-// A user without anything to send keeps this part of an equal share.
+// A user without anything to send keeps this fraction of an equal share of the resource.
 inline constexpr double kReserve = 0.25;
 // The time in seconds within which bytes above a maximum are compensated for.
 inline constexpr double kMaximumReturn = 0.02;
@@ -36,7 +36,7 @@ struct Use {
   // The demand of a user that would use any rate, however high.
   static constexpr double kAll = std::numeric_limits<double>::infinity();
 
-  std::uint64_t counted = 0;  // bytes
+  std::uint64_t counted = 0;  // `bytes` at the last count()
   double rate = 0;
   double hosts = 0;
   double demand = 0;
@@ -53,14 +53,15 @@ struct Use {
     rate += tick.smoothing * (std::min(sent / tick.passed, 1e15) - rate);
     return sent;
   }
-  // `hungry`: the user could send if the shared resource allowed it.
+  // `hungry`: whether only the shared resource keeps the user from sending.
   void note(bool waits, bool hungry, std::uint32_t waiting_hosts, const Tick& tick) {
-    // A user that waited a moment ago will soon wait again.
+    // How long a user still counts as hungry. A user that was hungry a moment ago will soon be
+    // hungry again.
     constexpr Duration kHunger = Duration::milliseconds(2);
-    // A user that uses this fraction of its share would probably use more. Any other user gets a
-    // little more than it used, by the factor kRoom.
+    // A user that uses at least the fraction kSated of its share would probably use more. The
+    // demand of any other user is its recent use times kRoom.
     constexpr double kSated = 0.9, kRoom = 1.15;
-    // A use of less than this fraction of the whole counts as zero.
+    // A rate below this fraction of the divided rate counts as zero.
     constexpr double kNothing = 1e-5;
     if (hungry || (waits && rate >= kSated * given)) hungry_until = tick.now + kHunger;
     const bool was_active = is_active();
@@ -97,7 +98,7 @@ class Excess {
 };
 
 // Divides a rate in proportion to the hosts that wait. If a user demands less than its part, the
-// other users get the rest. each(f) must call f for every user.
+// other users get the unused rate. each(f) must call f for every user.
 template <typename Each>
 void divide_by_hosts(double all, Each&& each) {
   double left = all;

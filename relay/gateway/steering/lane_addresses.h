@@ -68,7 +68,7 @@ class LaneAddresses {
 
  private:
   struct OfPeer {
-    std::size_t first = 0;  // LaneId
+    std::size_t first = 0;  // number of the peer's first LaneId
     unsigned lanes = 1;     // number of lanes of all workers
   };
   Share share_;

@@ -1,10 +1,9 @@
-// The UDP ports of a lane. The destination port names the lane, at both ends. The source port is
-// chosen such that flow_hash() of the lane's packets ends in the number of the lane. So anything
-// that distributes frames by that hash (network cards, the kernel's packet sockets) passes the
-// frames of a lane to the lane's worker, at both gateways: lane l belongs to worker l mod N of a
-// gateway with N workers, and N divides the number of lanes. Both ends know all inputs, and the
-// hash is the same for both directions, so both ends choose the same ports. If there is one lane,
-// both ports are the configured port.
+// The UDP ports of a lane. At both ends, the destination port names the lane. The source port is
+// chosen such that flow_hash() of the lane's packets ends in the number of the lane. Network cards
+// and the kernel's packet sockets distribute frames by that hash. So they pass the frames of lane l
+// to the worker of the lane: worker l mod N of a gateway with N workers, where N divides the number
+// of lanes. Both ends choose the same ports, since both know all inputs, and the hash is the same
+// for both directions. If there is one lane, both ports are the configured port.
 #pragma once
 
 #include <cstdint>

@@ -85,9 +85,9 @@ std::optional<unsigned> Steering::by_lane(std::uint16_t port) const {
   return lane & (workers_ - 1);
 }
 
-// Above the rate only the first worker handles a frame from the LAN: the others can learn the host
-// from a later frame. Frames from the WAN are not limited, since all workers need everything that
-// these frames show about a next hop.
+// Above kOverheardPerSecond only the first worker handles a frame from the LAN: the other workers
+// can learn the host from a later frame. Frames from the WAN are not limited, since all workers
+// need everything that these frames show about a next hop.
 bool Steering::may_be_overheard(PortId port, const Frame& frame, Instant now) {
   if (port == PortId::kWan) return true;
   constexpr Duration kEach = Duration::seconds(1) / kOverheardPerSecond;
@@ -159,8 +159,8 @@ Route Steering::route_fragment(PortId port, const Frame& frame, ConstBytes bytes
   Datagram& datagram = place_of(frame, key);
   const bool is_known = datagram.key == key && now < datagram.until;
   if (frame.ip.is_first_fragment()) {
-    // If there are two different first fragments, the datagram is not reassembled, so the one that
-    // arrived first decides.
+    // If there are two different first fragments, the datagram is not reassembled, so the first of
+    // them to arrive decides.
     if (!is_known) {
       datagram = {.key = key,
                   .until = now + Reassembly::kTimeout,

@@ -43,7 +43,7 @@ struct Route {
 
 class Steering {
  public:
-  static constexpr std::size_t kMostKept = 128;  // frames
+  static constexpr std::size_t kMostKept = 128;  // largest number of frames that are kept
   // The limit for one source address. The longest datagram over Ethernet has 45 fragments.
   static constexpr std::size_t kMostKeptOfHost = 48;
   // How long a fragment is kept. Fragments follow each other at once, and TCP retransmits after a
@@ -56,27 +56,30 @@ class Steering {
   static constexpr unsigned kOverheardAtOnce = 256;
 
   struct Counters {
-    std::uint64_t kept = 0;  // fragments
+    std::uint64_t kept = 0;  // fragments that were kept to wait for their first fragment
     // Early fragments that were dropped.
     std::uint64_t dropped_late = 0;     // the first fragment has not arrived in time
     std::uint64_t dropped_no_room = 0;  // too many other fragments wait
-    std::uint64_t not_overheard = 0;    // ARP and Neighbour Discovery of the LAN, above the rate
+    // ARP and Neighbour Discovery frames from the LAN above kOverheardPerSecond
+    std::uint64_t not_overheard = 0;
   };
 
-  // Answers for which workers wait may exceed kOverheardPerSecond, but each answer only once in
-  // this time.
+  // Above kOverheardPerSecond, all workers still get each answer for which a worker waits, but only
+  // once in this interval.
   static constexpr Duration kBetweenAnswers = Duration::milliseconds(50);
 
-  // For config.worker.count workers. `secret`: the key of the tables' hashes. `awaited`: the
-  // answers of address owners for which workers wait; nullptr if they wait for none.
+  // For config.worker.count workers. `secret`: the key of the tables' hashes. `awaited`: the ARP
+  // replies and neighbour advertisements for which workers wait; nullptr if the workers never wait
+  // for any.
   Steering(const config::Gateway& config, HashKey secret,
            std::shared_ptr<const AwaitedAnswers> awaited = nullptr);
 
   Route route(PortId port, ConstBytes frame, Instant now);
   Route route(PortId port, const Frame& frame, ConstBytes bytes, Instant now);
 
-  // A frame from the LAN that was kept before, in order of arrival. Call take_released() after
-  // route() until it returns nullopt, and handle these frames before the frame that was routed.
+  // A frame from the LAN that was kept before. Kept frames are released in order of arrival. Call
+  // take_released() after route() until it returns nullopt, and handle these frames before the
+  // frame that was routed.
   struct Released {
     unsigned worker = 0;
     ConstBytes frame;  // valid until the next call of route()
@@ -128,7 +131,7 @@ class Steering {
   // For multicast and for unicast: the time until which earlier frames use up kOverheardPerSecond.
   std::array<Instant, 2> overheard_until_{};
   std::shared_ptr<const AwaitedAnswers> awaited_;
-  // Indexed by the number of an awaited answer: when it may be copied next.
+  // For each awaited answer, by its number: when it may next exceed kOverheardPerSecond.
   std::array<Instant, kAnswers> next_answer_{};
   std::vector<Datagram> datagrams_;   // empty with one worker
   std::vector<Kept> kept_;            // empty with one worker

@@ -12,9 +12,9 @@ namespace {
 // How much may be sent at once. This bridges the gaps between two polls on a shared CPU, and is far
 // less than the 25 ms that the modem's queue may hold.
 constexpr Duration kBurst = Duration::milliseconds(4);
-// The same if several workers send. While the link's queue is empty, the workers' shares add up to
-// more than the link, to compensate for bytes that their threads have not sent in time. So do their
-// bursts.
+// The burst of each worker if several workers share the link. The bursts of all workers together
+// may exceed kBurst: while the link's queue is empty, the workers' shares also add up to more than
+// the link's rate. This compensates for bytes that their threads have not sent in time.
 constexpr Duration kSharedBurst = Duration::microseconds(1'250);
 
 // This many bytes may wait, however slow the carrier is: a few long frames.
@@ -30,7 +30,7 @@ constexpr std::int64_t kTargetsAtMost = 10;
 // again.
 constexpr BitRate kLeastShare = BitRate::bits_per_second(8);
 
-// The rate from which the rate of reports is computed while the capacity of the carrier is not
+// Largest rate from which the rate of reports is computed while the capacity of the carrier is not
 // known.
 constexpr BitRate kLittle = BitRate::bits_per_second(1'000'000);
 
@@ -59,7 +59,7 @@ void Carrier::set_rate(BitRate rate, bool found, Instant now) {
   is_found_ = found;
   in_force_ = rate;
   const BitRate before = std::exchange(rate_, control::paced_rate(rate));
-  // Until the next division, a share stays the same part of the link.
+  // Until the next division, this worker's share remains the same fraction of the link's rate.
   const std::uint64_t whole = before.to_bits_per_second();
   const std::uint64_t part = share_.is_taken ? pacer.rate().to_bits_per_second() : whole;
   pacer.set_rate(part == whole ? rate_ : rate_.scaled(part, whole), now);

@@ -48,17 +48,17 @@ struct Carrier {
   // Call this when the modem carries another rate. `found`: whether the rate is known or was found;
   // false if it is only an upper limit.
   void set_rate(BitRate rate, bool found, Instant now);
-  // Uses the share of one of several workers from now on. Sizes that depend on the whole link do
-  // not change.
+  // Limits this worker, one of several, to its share of the carrier from now on. Sizes that depend
+  // on the whole link do not change.
   void take_share(const LinkShare& share, Instant now);
   const TakenShare& share() const { return share_; }
   // Call this when the share has expired: the carrier uses its fallback part of the link until it
   // gets another share.
   void fall_back(Instant now);
   BitRate in_force() const { return in_force_; }  // rate of the link
-  // The part of in_force() that is paced.
+  // The rate at which packets are paced, a little less than in_force().
   BitRate rate() const { return rate_; }
-  // The part of in_force() for reports.
+  // The rate that the reports of all sessions together may use.
   BitRate report_rate() const;
   // How long bridged frames of a class may wait.
   HeldFrames::Terms held_terms(schedule::ClassId traffic_class) const;
@@ -80,22 +80,24 @@ struct Carrier {
     LaneId lane() const { return LaneId(source - 1); }
     // True if no other class or source waits, and no class has a maximum.
     bool is_alone = false;
-    bool is_contested = false;  // both bridged frames and sessions wait in the class
+    bool is_contested = false;  // whether both bridged frames and sessions wait in the class
     bool is_only_source = false;
   };
-  std::optional<Choice> choice;  // the choice of the current poll
+  // The next sender on this carrier, as the current poll has chosen; nullopt if there is none.
+  std::optional<Choice> choice;
   // The operator's limits, never above the configured rates.
   BitRate send_capacity;
   BitRate receive_capacity;
   LinkId id;
   bool has_peers = false;
   LinkTerms terms;  // terms for dividing the link among workers
-  // Bytes as the link counts them, in all classes and in each class.
+  // Bytes sent so far, as the link counts them: in all classes together, and in each class.
   std::uint64_t sent = 0;
   std::array<std::uint64_t, schedule::kClasses> sent_of{};
 
  private:
-  // The rate of the modem is known, or was found.
+  // Whether the modem's rate is known. False while it is only an upper limit, because no controller
+  // has found the rate yet.
   bool is_found_;
   unsigned workers_;  // number of the gateway's workers
   BitRate configured_reports_;

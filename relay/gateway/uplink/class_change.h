@@ -12,7 +12,7 @@ struct ClassChange {
   std::optional<std::uint8_t> weight = {};
   std::optional<BitRate> guaranteed = {};  // zero removes the guarantee
   std::optional<BitRate> maximum = {};     // zero removes the maximum
-  bool as_configured = false;              // first restores the configured settings
+  bool as_configured = false;  // whether to restore the configured settings before these changes
 
   config::TrafficClass apply(const config::TrafficClass& in_force,
                              const config::TrafficClass& configured) const {

@@ -2,10 +2,10 @@
 // frames or the session of a peer.
 //
 // Classes that have not used up their guaranteed rate are first. Among these, the class that has
-// waited longest precedes the others (virtual clock: Zhang, SIGCOMM '90). The rest of the carrier
-// is shared by weight, and is not charged to a class's guarantee. The sources of a class share its
-// turns in proportion to the hosts that wait in them. Each host of bridged frames is a source by
-// itself (held_frames.h).
+// waited longest precedes the others (virtual clock: Zhang, SIGCOMM '90). The remaining capacity of
+// the carrier is divided by weight. Bytes that a class sends by its weight are not charged to its
+// guarantee. The sources of a class share its turns in proportion to the hosts that wait in them.
+// Each host of bridged frames is a source by itself (held_frames.h).
 #pragma once
 
 #include <algorithm>
@@ -44,13 +44,13 @@ class ClassOrder {
 
   // The class of `waiting` that sends next; nullopt if none may send now.
   std::optional<schedule::ClassId> next(schedule::ClassSet waiting, Instant now) const;
-  // The classes that are below their maximum, or have none.
+  // The classes that are below their maximum, or have no maximum.
   schedule::ClassSet open(Instant now) const;
   bool has_maxima() const { return limited_ != 0; }
   // When the first of `classes` falls below its maximum. `classes` must not be empty.
   Instant opens_at(schedule::ClassSet classes) const;
-  // The rate that the class gets while all other classes with a weight wait too, by the
-  // configuration or by this worker's share.
+  // The rate that the class gets while all other classes with a weight also have something to send.
+  // It follows from the configuration or, if there is one, from this worker's share.
   BitRate expected_rate(schedule::ClassId id) const;
 
   // The start tag of a source of the class: the source with the smallest tag is next.
@@ -97,7 +97,7 @@ class ClassOrder {
   }
 
  private:
-  // How many unused bytes of their share bridged frames may use later.
+  // Number of unused bytes of their share that bridged frames may use later.
   static constexpr std::size_t kShareBurst = 3'000;
   struct Class {
     ClassRates rates;

@@ -11,15 +11,17 @@ namespace {
 
 // The number of bytes that a host or a flow sends in its turn: a long frame.
 constexpr std::int64_t kQuantum = 1514;
-// How many bytes a flow may be ahead of its clock before it takes turns. A host may be further
-// ahead, since frames of several of its flows may arrive together.
+// How far the tag of a flow may be ahead of its host's clock while the flow still goes first, in
+// bytes. A host may be further ahead of its class's clock, since frames of several of its flows may
+// arrive together.
 constexpr std::int64_t kFlowAhead = 1514;
 constexpr std::uint64_t kHostAhead = 4 * 1514 * schedule::FairTags::kUnit;
 // CoDel's law drops no frame of a flow while at most this many bytes wait behind the frame.
 constexpr std::uint64_t kLong = 1514;
 // A class is crowded if it has at least this many frames for each free slot.
 constexpr std::uint64_t kCrowd = 2;
-// The most late frames that a call drops, and the most resting flows that it checks.
+// Largest number of late frames that one pop() drops, and of flows without frames that one push()
+// or pop() checks.
 constexpr int kMostDrops = 32;
 constexpr int kMostForgotten = 2;
 
@@ -211,8 +213,8 @@ bool HeldFrames::is_late(Flow& flow, const Terms& terms, Instant now) const {
   return by_law || (waited > terms.most && class_of(*flow.host).bytes > terms.few.value());
 }
 
-// Charges the bytes to the flow and its host. Also charges them to the share of flows and hosts
-// that go first, if others wait meanwhile.
+// Charges the bytes to the flow and to its host. Also counts them for kFirstShare, which limits the
+// flows and hosts that go first while others take turns.
 void HeldFrames::charge(Flow& flow, std::uint64_t bytes, bool host_goes_first) {
   Host& host = *flow.host;
   Class& c = class_of(host);
@@ -317,9 +319,9 @@ void HeldFrames::settle(Flow& flow) {
   place(host);
 }
 
-// The host goes first if one of its flows does, and if the host has had hardly more than its share.
-// It takes turns if some of its flows take turns, or if it does not go first. Its deficit is the
-// same in both queues.
+// The host goes first if one of its flows goes first, and if the host has sent hardly more than its
+// share. The host takes turns if some of its flows take turns, or if it does not go first. Its
+// deficit is the same in both queues.
 void HeldFrames::place(Host& host) {
   using Turns = schedule::FairTurns<Host, &Host::hook>;
   Class& c = class_of(host);
@@ -336,8 +338,10 @@ void HeldFrames::place(Host& host) {
 
 // --- forgetting --------------------------------------------------------------------------------
 
-// Whether the flow can be forgotten: its tag no longer matters. If its host is forgotten together
-// with the flow, the host's tag must not matter either.
+// Whether the flow can be forgotten without an advantage for it. This holds if the host has no
+// frames and is not ahead of the clock of its class: the host then begins anew with its next frame.
+// It also holds if the flow is not ahead of its host's clock, unless it is the host's last flow,
+// with which the host would be forgotten.
 bool HeldFrames::is_over(const Flow& flow) const {
   const Host& host = *flow.host;
   if (host.empty() && lead(host) == 0) return true;

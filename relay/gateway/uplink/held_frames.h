@@ -2,14 +2,15 @@
 // the engine keeps the frames themselves, each in the slot that this class assigns.
 //
 // Hosts share their class equally, and flows share their host equally. Each host and each flow has
-// a tag, as in start-time fair queueing (pep/schedule/fair_tags.h). The tag says how much it was
-// served, on the clock of its class or of its host. If the tag is behind that clock, or hardly
-// ahead of it, the host or flow sends less than its share, and goes first: its frames are sent
-// before the frames of the other hosts or flows, which take turns (pep/schedule/fair_turns.h). A
-// tag is kept until the clock has passed it, so a pause gives no advantage.
+// a tag, as in start-time fair queueing (pep/schedule/fair_tags.h). The tag says how much the host
+// or flow has been served, on the clock of its class or of its host. If the tag is behind that
+// clock, or hardly ahead of it, the host or flow sends less than its share, and goes first: its
+// frames are sent before the frames of the other hosts or flows, which take turns
+// (pep/schedule/fair_turns.h). A tag is kept until the clock has passed it, so a pause gives no
+// advantage.
 //
 // CoDel's law drops frames (pep/schedule/codel.h), for each flow separately. While a class is
-// crowded, each new frame makes the host with the most frames in the class lose one.
+// crowded, each new frame makes the host with the most frames in the class lose a frame.
 #pragma once
 
 #include <array>
@@ -30,7 +31,8 @@
 
 namespace satrelay::gateway {
 
-// `host` and `flow` are keyed hashes. Frames with equal hashes share a turn.
+// `host` and `flow` are keyed hashes. Frames with equal hashes count as frames of the same host or
+// flow.
 struct HeldKey {
   schedule::ClassId traffic_class = 0;
   std::uint64_t host = 0;
@@ -44,7 +46,7 @@ class HeldFrames {
     Slot slot = 0;
     std::uint16_t ip_bytes = 0;
     Duration waited;
-    std::uint64_t lead = 0;  // what lead() returned before the frame was removed
+    std::uint64_t lead = 0;  // lead() of the class before the frame was removed
   };
   enum class Cause : std::uint8_t { kCrowded, kLate };
   struct Dropped {
@@ -84,8 +86,8 @@ class HeldFrames {
   bool any_dropped() const { return !dropped_.empty(); }
 
   // --- together with other sources of the class, in units of FairTags::kUnit
-  // How far the host of the class's next frame is ahead of the clock; 0 means that the host is
-  // served at once.
+  // How far the host of the class's next frame is ahead of the clock of the class; 0 means that the
+  // host is served at once.
   std::uint64_t lead(schedule::ClassId traffic_class) const;
   // A carrier has served other sources of the class, so that their virtual time has advanced by
   // `units`.
@@ -97,7 +99,8 @@ class HeldFrames {
   void forgive(schedule::ClassId traffic_class);
 
   schedule::ClassSet classes() const { return waiting_; }  // classes in which frames wait
-  // The count includes dropped frames that were not taken yet.
+  // Number of slots in use. Includes the slots of dropped frames that take_dropped() has not
+  // returned yet.
   std::size_t frames() const { return slots_.size() - free_.size(); }
   std::size_t frames(schedule::ClassId traffic_class) const {
     return classes_[traffic_class].frames;
@@ -109,7 +112,7 @@ class HeldFrames {
 
  private:
   static constexpr Slot kNoSlot = 0xFFFF;
-  // How many unused bytes of its share the preferred host or flow may use later.
+  // Number of unused bytes of kFirstShare that the hosts or flows that go first may use later.
   static constexpr std::size_t kFirstBurst = 3'000;
   struct Queued {
     Slot next = kNoSlot;  // next frame of the same flow
@@ -125,12 +128,12 @@ class HeldFrames {
     Slot first = kNoSlot, last = kNoSlot;
     std::uint32_t frames = 0;
     std::uint64_t bytes = 0;
-    std::uint64_t tag = 0;  // in bytes, on the clock of its host
-    // If the flow is in kFirst: how many bytes it may still send ahead of the other flows.
+    std::uint64_t tag = 0;  // tag of the flow in bytes, on the clock of its host
+    // While the flow is in kFirst: number of bytes that it may still send before it takes turns.
     std::int64_t deficit = 0;
     bool is_fresh = true;
     Place place = Place::kRests;
-    ListHook<Flow> hook;  // hook of the list that `place` names
+    ListHook<Flow> hook;  // links the flow in the list that `place` names
     schedule::Codel codel;
     bool empty() const { return frames == 0; }
   };
@@ -145,16 +148,16 @@ class HeldFrames {
     std::size_t known = 0;
     // Number of its flows that take turns.
     std::size_t in_turns = 0;
-    std::uint64_t tag = 0;  // on the clock of its class
-    // The clock of its flows, and the furthest tag of its flows.
+    std::uint64_t tag = 0;  // tag of the host, on the clock of its class
+    // The virtual time of its flows, and the largest tag that any of them has had.
     std::uint64_t clock = 0, latest = 0;
     std::int64_t deficit = 0;
     bool is_fresh = true;
     FlowList first;
     schedule::FairTurns<Flow, &Flow::hook> turns;
     schedule::CappedShare first_share{kFirstBurst};
-    // The largest flow that push() has found: push() compares only the flow of the new frame with
-    // this one.
+    // Approximately the largest flow: each push() only compares the flow of the new frame with this
+    // flow.
     Flow* fattest = nullptr;
     ListHook<Host> hook, first_hook;
     bool empty() const { return frames == 0; }

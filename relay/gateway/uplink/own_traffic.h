@@ -18,7 +18,7 @@ namespace satrelay::gateway {
 enum class OwnFrame : std::uint8_t {
   kEcho,              // a reply to a ping
   kNeighbour,         // an answer to ARP or a neighbour solicitation
-  kNeighbourRequest,  // a question of the gateway itself, caused by a timer
+  kNeighbourRequest,  // an ARP request or neighbour solicitation of the gateway, caused by a timer
   kReset,             // RST
 };
 
@@ -35,7 +35,7 @@ class OwnTraffic {
  public:
   // `workers`: the workers of the gateway, which share the link. Only the first worker answers
   // pings and ARP and passes control frames, so those budgets are not divided. All other budgets
-  // are.
+  // are divided by `workers`.
   explicit OwnTraffic(unsigned workers) : workers_(workers) {}
   OwnTraffic(const OwnTraffic&) = delete;
   OwnTraffic& operator=(const OwnTraffic&) = delete;
@@ -44,8 +44,8 @@ class OwnTraffic {
   void set_rate(BitRate link, Instant now) {
     const BitRate tenth = link.scaled(1, 10);
     const BitRate hundredth = link.scaled(1, 100);
-    // On a slow link the six kinds together get less than the budget that they share, since HELLOs
-    // and CLOSEs do not wait for that budget.
+    // HELLOs and CLOSEs are charged to the common budget `all_`, but do not wait for it. So on a
+    // slow link, the rates of the six kinds together stay below the rate of `all_`.
     const BitRate small = std::min(std::max(hundredth, kOneFrameASecond), tenth.scaled(1, 7));
     const auto part = [&](BitRate rate) { return rate.scaled(1, workers_); };
     control_.set_rate(std::min(std::max(hundredth, kLeastControl), tenth), now);

@@ -17,7 +17,7 @@ class SessionPort {
   struct Written {
     std::size_t count = 0;         // 0 if the session has nothing to send
     std::size_t frame_header = 0;  // size in bytes of the headers before each packet
-    bool had_events = false;       // the session had events, which were handled
+    bool had_events = false;       // whether the session had events; they have been handled
   };
   virtual ~SessionPort() = default;
   virtual bool is_reachable(LaneId lane) const = 0;

@@ -24,7 +24,7 @@ struct TrafficClassState {
   ClassDictionaries::Levels dictionary;
   ClassUse use;
   Histogram relayed_waits{kRelayedWait.bounds};
-  Histogram bridged_waits{kBridgedWait.bounds};  // only of frames that had to wait
+  Histogram bridged_waits{kBridgedWait.bounds};  // waits of the bridged frames that were queued
 };
 
 class TrafficClasses {

@@ -70,23 +70,25 @@ class Uplink final : public OwnFrames {
   };
   Drops take_drops() { return std::exchange(drops_, {}); }
   // For a control frame of layer 2. Returns true if the frame is sent at once, before all frames
-  // that wait; it is charged to a carrier then.
+  // that wait, and charges it to a carrier. Returns false if no carrier has room, or if the budget
+  // for control frames is used up.
   bool pass_control(std::size_t ip_bytes, Instant now);
   std::size_t held_slot() const { return held_slot_; }  // slot of the last frame that had to wait
   const HeldFrames& held() const { return parts_.held; }
 
   // --- frames of the gateway itself -------------------------------------------------------------
   bool take(OwnFrame kind, bool known, std::size_t frame_size, Instant now) override;
-  // next_own(): when a frame of `frame_size` octets that take() has granted may be sent, before all
-  // frames that wait. book_own() charges the frame to a carrier when it is sent.
+  // next_own() returns when a frame of `frame_size` octets that take() has granted may be sent. The
+  // frame precedes all frames that wait. Call book_own() when the frame is sent: it charges the
+  // frame to a carrier.
   Instant next_own(std::size_t frame_size) const;
   void book_own(std::size_t frame_size, Instant now);
 
   // --- output ----------------------------------------------------------------------------------
-  // Writes or releases the next frames, and returns their number. There are several only if they
-  // are packets of a lane that keeps its turn. Each frame is written into one of `rooms`, and
-  // described in one of `polled`. `rooms` must not be empty, and `polled` must have as many
-  // elements as `rooms`. A frame that is not written (kHeld, kDropped) is returned alone.
+  // Writes or releases the next frames, and returns their number. Returns several frames only if
+  // they are packets of one lane, which alone has something to send. Each frame is written into one
+  // of `rooms`, and described in one of `polled`. `rooms` must not be empty, and `polled` must have
+  // as many elements as `rooms`. A frame that is not written (kHeld, kDropped) is returned alone.
   std::size_t poll(std::span<const MutableBytes> rooms, std::span<Polled> polled, Instant now);
   // When a frame or stream that waits in a class may be sent.
   Instant next_turn(Instant now) const;
@@ -106,7 +108,7 @@ class Uplink final : public OwnFrames {
  private:
   using Choice = Carrier::Choice;
 
-  // in uplink_turns.cc:
+  // Defined in uplink_turns.cc, except ip_bytes_of() and speaks_on():
   std::optional<Choice> choose(const Carrier& carrier, schedule::ClassSet bridged,
                                Instant now) const;
   std::optional<Choice> bridged_turn(Instant now) const;

@@ -20,8 +20,8 @@ constexpr std::size_t kPacketsAtOnce = 32;
 std::optional<Uplink::Choice> Uplink::choose(const Carrier& carrier, ClassSet bridged,
                                              Instant now) const {
   if (!carrier.pacer.can_send(now)) {
-    // Now only a train may continue: the packets by which a controller measures the link may run
-    // ahead of the carrier's rate.
+    // Only a packet train may continue now: the packets by which a controller measures the link may
+    // be sent faster than the carrier's rate.
     if (!carrier.config.finds_capacity()) return std::nullopt;
     bridged = 0;
   }
@@ -68,7 +68,7 @@ std::optional<Uplink::Choice> Uplink::choose(const Carrier& carrier, ClassSet br
 }
 
 // Whether no other source has anything to send, and all bytes of this lane are of one class. Then
-// the lane keeps its turn until an event.
+// the lane may send several packets in a row, until an event.
 bool Uplink::is_lone(LaneId lane) const {
   if (parts_.carriers.size() > 1 || parts_.held.classes() != 0) return false;
   const Carrier& carrier = *parts_.carriers.front();
@@ -87,7 +87,8 @@ std::size_t Uplink::poll(std::span<const MutableBytes> rooms, std::span<Polled> 
   if (parts_.held.any_dropped()) {
     if (const std::size_t count = alone(give_up_dropped()); count > 0) return count;
   }
-  // If no carrier has room, little could be sent. So no source uses up its turn.
+  // If no carrier has room, only urgent packets and packet trains can be sent. So the order of the
+  // sources stays as it is.
   const bool has_room = std::ranges::any_of(
       parts_.carriers, [&](const auto& carrier) { return carrier->pacer.can_send(now); });
   // Control packets of a session wait for at most one bridged frame.
@@ -101,7 +102,7 @@ std::size_t Uplink::poll(std::span<const MutableBytes> rooms, std::span<Polled> 
                      .value_or(parts_.ready_set.from(LaneId()).value_or(LaneId()));
   }
   bool session_has_turn = choose_all(now);
-  // A session that has the turn may have nothing to send.
+  // A session that was chosen may turn out to have nothing to send. Then choose again.
   for (std::size_t attempt = 0; attempt <= parts_.lines.size(); ++attempt) {
     if (const std::size_t count = poll_lanes(rooms, polled, now); count > 0) return count;
     if (!session_has_turn) break;
@@ -112,7 +113,7 @@ std::size_t Uplink::poll(std::span<const MutableBytes> rooms, std::span<Polled> 
   return 0;
 }
 
-// Returns the choice by which a held frame may be sent, on any carrier.
+// Returns the choice of the first carrier on which a held frame is next; nullopt if there is none.
 std::optional<Uplink::Choice> Uplink::bridged_turn(Instant now) const {
   if (parts_.held.classes() == 0) return std::nullopt;
   for (const auto& carrier : parts_.carriers) {
@@ -137,8 +138,8 @@ bool Uplink::choose_all(Instant now) {
 std::size_t Uplink::poll_lanes(std::span<const MutableBytes> rooms, std::span<Polled> polled,
                                Instant now) {
   if (!parts_.ready_set.from(LaneId())) return 0;
-  // One session is polled in turn, so that its control packets wait for at most one packet of each
-  // other session.
+  // The session that is polled first changes in round robin, so that the control packets of a
+  // session wait for at most one packet of each other session.
   std::size_t count = poll_lane(next_lane_, rooms, polled, now);
   if (count > 0) return count;
   for (const auto& carrier : parts_.carriers) {
@@ -155,8 +156,8 @@ std::size_t Uplink::poll_lanes(std::span<const MutableBytes> rooms, std::span<Po
   return count;
 }
 
-// Lets the lane send one packet. A lone lane may send all packets that it has, without a new
-// choice.
+// Writes one packet of the lane. If the lane is_lone(), writes up to kPacketsAtOnce packets without
+// a new choice.
 std::size_t Uplink::poll_lane(LaneId lane, std::span<const MutableBytes> rooms,
                               std::span<Polled> polled, Instant now) {
   rates_.follow(lane, now);
@@ -186,7 +187,7 @@ std::size_t Uplink::poll_lane(LaneId lane, std::span<const MutableBytes> rooms,
 }
 
 // Charges each packet to the classes that have bytes in it, and its headers to the first of these
-// classes. Control packets of the session use no class's turn.
+// classes. Control packets of the session are charged to no class.
 void Uplink::debit(LaneId lane, std::span<const stp::PolledPacket> packets, Instant now) {
   Line& line = parts_.lines[lane];
   Carrier& carrier = line.carrier;
@@ -295,9 +296,10 @@ Polled Uplink::give_up_dropped() {
   return {};
 }
 
-// Returns the choice by which a bridged frame is sent at once, if no other bridged frame of its
-// class waits. The modem decides which carrier the frame takes. So if there are several carriers,
-// the frame is sent if any of them has room.
+// Returns the choice of the first carrier on which a new bridged frame in class `turn` would be
+// next; nullopt if there is none. Call this only if no other bridged frame waits in the class. The
+// modem decides which carrier the frame takes. So if there are several carriers, the frame is sent
+// if any of them has room.
 std::optional<Uplink::Choice> Uplink::way_out(ClassId turn, Instant now) const {
   for (const auto& carrier : parts_.carriers) {
     const auto choice = choose(*carrier, parts_.held.classes() | class_bit(turn), now);
@@ -310,7 +312,7 @@ Instant Uplink::next_turn(Instant now) const {
   if (parts_.held.any_dropped()) return now;
   Instant next = Instant::never();
   for (const auto& carrier : parts_.carriers) {
-    // sessions themselves report when their pacers open
+    // sessions themselves report when their pacers allow the next packet
     if (parts_.held.classes() == 0 && !carrier->classes.has_maxima()) continue;
     ClassSet streams = 0;
     parts_.ready_set.for_each([&](LaneId lane) {

@@ -28,16 +28,16 @@ class FarMarks {
 
   explicit FarMarks(HashKey key) : key_(key), table_(kPlaces) {}
 
-  // `port` is the port of the service, or kNoPort if the host is the client. Marks with the TTL of
-  // a traceroute probe are not kept, since packets with so low a TTL might not reach the other
-  // host.
+  // `port` is the port of the service, or kNoPort if the host is the client. Has no effect if
+  // `marks` has the TTL of a traceroute probe, since packets with such a low TTL might not reach
+  // the other host.
   void note(const IpAddress& host, std::uint16_t port, const PathMarks& marks, Instant now);
-  // The marks of exactly this service; nullopt if none were noted within a day.
+  // The DSCP and TTL of exactly this service; nullopt if none were noted within a day.
   std::optional<PathMarks> find(const IpAddress& host, std::uint16_t port, Instant now) const;
-  // The marks of the service. If they are not known, the marks of the host's latest connection.
+  // The DSCP and TTL of the service or, if they are not known, of the host's latest connection.
   std::optional<PathMarks> guess(const IpAddress& host, std::uint16_t port, Instant now) const;
-  // Sets the marks in a TCP frame over IP without options, according to the frame's source address
-  // and port.
+  // Sets the DSCP and TTL of a TCP frame over IP without options, according to the frame's source
+  // address and port.
   void mark(MutableBytes frame, Instant now) const;
 
  private:

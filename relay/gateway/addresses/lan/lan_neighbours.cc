@@ -10,7 +10,7 @@ namespace satrelay::gateway {
 namespace {
 
 constexpr Duration kInterval = Duration::seconds(1);
-// How long an owner may take to answer a question.
+// How long an owner may take to answer an ARP request or a neighbour solicitation.
 constexpr Duration kPatienceWithOwner = Duration::milliseconds(500);
 
 bool is_packet(const Frame& frame) {
@@ -63,9 +63,9 @@ LanNeighbours::Heard LanNeighbours::put(const IpAddress& host,
   return {host, towards};
 }
 
-// An answer shows the host's MAC, but not which MAC of the router the host uses. So the entry keeps
-// the router's MAC that it has. If it has none, it gets `router_`, the MAC to which this gateway
-// itself would send.
+// An ARP reply shows the host's MAC, but not to which MAC of the router the host sends. So an entry
+// that the LAN has shown for this VLAN keeps its router MAC. Any other entry gets `router_`, the
+// MAC to which this gateway itself sends.
 std::optional<LanNeighbours::Heard> LanNeighbours::put_mac(const IpAddress& host,
                                                            const MacAddress& mac,
                                                            const wire::EthernetHeader& seen) {
@@ -209,7 +209,7 @@ bool LanNeighbours::is_silent_since(const IpAddress& host, Instant then) const {
   });
 }
 
-// Silence shows nothing if the question was not sent yet, or was sent to all stations.
+// The silence shows that the owner has moved only if the request was sent, and to the owner alone.
 void LanNeighbours::end_question(const Question& own, Instant now) {
   const LanAddress address{own.host, vlans_of(*own.own)};
   --own_questions_;
@@ -231,7 +231,7 @@ void LanNeighbours::handle_timeout(Instant now) {
       return true;
     }
     if (question.left == 0) {
-      // If the question was not even sent, this machine was stalled, and the silence says nothing
+      // If the last request was not sent, this machine was stalled, and the silence says nothing
       // about the host.
       if (!question.due) silences_[next_silence_++ % kQuestions] = {question.host, question.began};
       return true;

@@ -2,11 +2,12 @@
 //
 // A gateway with peers behind a router learns more, since the Ethernet header of the far host's SYN
 // says nothing about this LAN. It learns from frames that hosts send to far hosts, and from ARP and
-// Neighbour Discovery. It asks for a host from which it has received nothing.
+// Neighbour Discovery. It sends ARP requests or neighbour solicitations for a host from which it
+// has received nothing.
 //
 // A frame from the WAN shows at which MAC the router expects the host, but any station may have
-// forged the frame. This MAC is remembered for a while, and only in an empty entry. It is used if
-// the host does not answer questions.
+// forged the frame. This MAC is stored for a while, and only in an unused entry. The gateway uses
+// it if the host does not answer requests.
 //
 // The table has a fixed size and is direct-mapped: a later host replaces an earlier host, and the
 // gateway asks for the earlier host again when needed.
@@ -37,7 +38,7 @@ namespace satrelay::gateway {
 
 class LanNeighbours {
  public:
-  // How long a flow waits for an unknown host: three questions, a second apart.
+  // How long a flow waits for an unknown host: three requests, a second apart.
   static constexpr Duration kPatience = Duration::seconds(3);
 
   struct Heard {
@@ -45,8 +46,8 @@ class LanNeighbours {
     wire::EthernetHeader towards;
   };
 
-  // `own_mac` is the source MAC of questions to owners, and so the MAC to which they answer. Such
-  // questions are recorded in `awaited`.
+  // The gateway sends requests to owners of addresses with `own_mac` as source MAC, so the owners
+  // answer to this MAC. These requests are recorded in `awaited`.
   LanNeighbours(const config::Gateway& config, const Policy& policy, HashKey key,
                 const MacAddress& own_mac, AwaitedAnswers& awaited, Counters& counters);
 
@@ -78,39 +79,40 @@ class LanNeighbours {
     back.destination = told != seen.source ? told : owners_.receiver(pair.here, seen.source);
     return back;
   }
-  // The MACs to which far hosts address their frames. Such a MAC does not count as the claim of an
-  // owner, and causes no questions: far hosts must not redirect the flows of other hosts.
+  // The MACs to which far hosts address their frames. Such a MAC does not count as an owner's
+  // claim, and causes no ARP requests. Otherwise a far host could redirect the flows of other
+  // hosts.
   LearnedDestinations& destinations() { return destinations_; }
   const LearnedDestinations& destinations() const { return destinations_; }
-  // Asks all stations of the VLAN for the owner of an address that ARP has not named. `tried` is
-  // the header of a frame to the address that no host has answered. The gateway learns the answer
-  // like any other, and no flow waits for it.
+  // Asks all stations of the VLAN for the owner of an address, unless the owner is known. `tried`
+  // is the header of a frame to the address that no host has answered. No flow waits for the
+  // answer, and learn_from_lan() handles it like any other.
   void ask_for_owner(const LanAddress& address, const wire::EthernetHeader& tried, Instant now);
   const LanOwners& owners() const { return owners_; }
   // Whether an owner was found to be silent since the last call of take_moved().
   bool take_moved() { return std::exchange(has_moved_, false); }
-  // Records where a frame that is bridged to the LAN expects its host.
+  // Records the header with which a frame from the WAN is bridged to its host on the LAN.
   void note_from_wan(const Frame& frame, Instant now);
   std::optional<wire::EthernetHeader> find(const IpAddress& host, Instant now) const;
 
   // Asks for a host on the untagged LAN, up to three times.
   void ask(const IpAddress& host, Instant now);
   void handle_timeout(Instant now);
-  // Returns a host that has not answered two questions, if a frame from the WAN has shown where the
+  // Returns a host that has not answered two requests, if a frame from the WAN has shown where the
   // host may be. Each call returns one host. The host itself may still answer later.
   std::optional<Heard> take_unanswered(Instant now);
-  // Whether the host was asked three times since `then`, and has answered none of the questions in
-  // time. The gateway remembers only the latest silent hosts.
+  // Whether three requests for the host were sent after `then`, and none was answered in time. The
+  // gateway remembers only the latest silent hosts.
   bool is_silent_since(const IpAddress& host, Instant then) const;
   Instant next_timeout() const;
-  // Writes the next question. Returns its size; 0 if there is none.
+  // Writes the next ARP request or neighbour solicitation. Returns its size; 0 if there is none.
   std::size_t poll_frame(MutableBytes out, Instant now);
 
  private:
   enum class Source : std::uint8_t {
     kNone,
-    kWan,         // shown by a frame from the WAN, and not used yet
-    kUnanswered,  // shown by a frame from the WAN, and used since the host has not answered
+    kWan,         // a frame from the WAN has shown `towards`, which is not used yet
+    kUnanswered,  // the same, and `towards` is used, since the host has not answered
     kLan,
   };
   struct Entry {
@@ -127,8 +129,8 @@ class LanNeighbours {
     std::uint8_t left = 0;
     bool due = false;
     bool falls_back = false;
-    // The Ethernet header, if the question is in the gateway's own name. Such a question is sent
-    // only to the owner of an address, or to all stations to find the owner.
+    // The Ethernet header, if the request has the gateway's own MAC as source. Such a request is
+    // sent only to the owner of an address, or to all stations to find the owner.
     std::optional<wire::EthernetHeader> own = std::nullopt;
   };
   struct Silence {
@@ -137,12 +139,13 @@ class LanNeighbours {
   };
   static constexpr Duration kNoted = Duration::seconds(60);
   static constexpr std::size_t kEntries = 4096;
-  // The most open questions in the router's name. The same limit applies to the gateway's own name.
+  // The most hosts for which requests with the router's MAC as source are open. The same limit
+  // applies to requests with the gateway's own MAC.
   static constexpr std::size_t kQuestions = 64;
-  // The most questions to all stations among the questions in the gateway's own name. Even stray
-  // SYNs cause questions to all stations, and some capacity must be left for questions to owners.
+  // The most of the requests with the gateway's own MAC that are sent to all stations. Even stray
+  // SYNs cause such requests, and some places must be left for requests to owners.
   static constexpr std::size_t kQuestionsToAll = kQuestions / 2;
-  // The most addresses per second for which questions in the gateway's own name begin.
+  // The most addresses per second for which the gateway begins to send requests with its own MAC.
   static constexpr unsigned kAskedPerSecond = 64;
   static constexpr std::uint8_t kTries = 3;
   static constexpr std::uint8_t kTriesOfOwner = 2;
@@ -158,8 +161,9 @@ class LanNeighbours {
   void hear_owner(const IpAddress& host, const MacAddress& mac, LanOwners::Claim claim,
                   const wire::EthernetHeader& seen, Instant now);
   void ask_owner(const LanAddress& address, Instant now);
-  // Returns whether one more question may begin. Not only the number of open questions is limited
-  // but also their rate, since owners that answer at once free their questions quickly.
+  // Returns whether the gateway may begin to ask for one more address, and if so, counts the
+  // address. Both the number of open requests and their rate are limited, since the number alone
+  // would not limit requests to owners that answer at once.
   bool may_ask(Instant now);
   std::size_t questions_to_all() const;
   void ask(const LanAddress& address, const wire::EthernetHeader& own, std::uint8_t tries,
@@ -177,8 +181,9 @@ class LanNeighbours {
   // The latest silent hosts, as a ring.
   std::array<Silence, kQuestions> silences_{};
   std::size_t next_silence_ = 0;
-  std::size_t own_questions_ = 0;  // how many of `questions_` are in the gateway's own name
-  // The time until which the questions so far use up the allowed rate.
+  std::size_t own_questions_ = 0;  // how many of `questions_` have the gateway's own MAC as source
+  // Each new address moves this time by 1 s / kAskedPerSecond. may_ask() limits how far it is ahead
+  // of the clock.
   Instant asked_until_;
   LanOwners owners_;
   LearnedDestinations destinations_;

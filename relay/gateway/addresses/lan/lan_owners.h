@@ -4,9 +4,9 @@
 //
 // If another MAC claims an address, the address has an owner and a candidate until the owner was
 // asked. If the owner is silent, the address has moved to the candidate. If the owner answers, it
-// disputes the claim, and flows find out which of the two acknowledges. While the owner is asked,
-// the candidate stays, even if further MACs claim the address. The latest of these further MACs is
-// remembered too.
+// disputes the claim, and flows find out which of the two MACs acknowledges their segments. While
+// the owner is asked, the candidate stays, even if further MACs claim the address. The latest of
+// these further MACs is remembered too.
 //
 // The table has a fixed size, is direct-mapped, and is indexed by keyed hashes. A later address
 // replaces an earlier address, unless another MAC has claimed the earlier address within kKept.
@@ -55,8 +55,8 @@ struct NamedMac {
 class LanOwners {
  public:
   static constexpr Duration kKept = Duration::seconds(300);
-  // It is long, since a connection behind a router may be silent for long, and then still use the
-  // router's old MAC.
+  // This time is long, since a connection behind a router may be silent for long, and then still
+  // use the router's old MAC.
   static constexpr Duration kMovesKept = Duration::seconds(24 * 3600);
   // After an owner was asked, it is asked again only after this time.
   static constexpr Duration kInterval = Duration::seconds(1);
@@ -64,8 +64,8 @@ class LanOwners {
   explicit LanOwners(HashKey key);
 
   enum class Claim : std::uint8_t {
-    kReplaces,      // ARP, or an advertisement with Override
-    kReplacesNone,  // an advertisement without Override
+    kReplaces,      // ARP, or a neighbour advertisement with the Override flag
+    kReplacesNone,  // a neighbour advertisement without the Override flag
     // A frame of the host has this source MAC, which may also be the MAC of a router.
     kSends,
   };
@@ -84,14 +84,14 @@ class LanOwners {
   MacAddress receiver(const LanAddress& address, const MacAddress& sender) const;
   // nullptr if the owner is not known.
   const NamedMac* owner(const LanAddress& address) const;
-  // The owner has not answered the questions.
+  // The owner has not answered the requests.
   void unanswered(const LanAddress& address, Instant now);
   // The owner could not be asked.
   void unasked(const LanAddress& address, Instant now);
 
   struct Other {
     MacAddress mac;
-    std::uint64_t claim = 0;  // a serial number, never 0
+    std::uint64_t claim = 0;  // serial number of the claim; never 0
     // True if the owner was asked and is silent, so that the address has moved. Never true for a
     // router: any station can claim an unused address, first with the router's MAC, and then with
     // another MAC.
@@ -143,8 +143,8 @@ class LanOwners {
 
   HashKey key_;
   std::vector<Entry> entries_;
-  // For the hash of a MAC and its VLANs, the index of the latest entry in which a claim challenges
-  // the owner with this MAC.
+  // Indexed by the hash of a MAC and its VLANs: the index of the latest entry in which this MAC is
+  // the owner, and another MAC has claimed the address.
   std::vector<std::uint16_t> by_owner_;
   std::vector<Move> moves_;  // the latest moves, indexed by the hash of the old MAC
   std::uint64_t claims_ = 0;

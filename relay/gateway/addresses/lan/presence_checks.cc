@@ -69,7 +69,7 @@ bool PresenceChecks::ask(const LanAddress& address, const NamedMac& named, FarGa
   return true;
 }
 
-// The host also counts as heard if another worker has received a frame of it.
+// With kAnything, a frame from the host that another worker has received also counts.
 PresenceChecks::State PresenceChecks::silence_of(const Question& question) const {
   const Check& check = checks_[question.place];
   const bool was_heard =
@@ -142,7 +142,7 @@ wire::EthernetHeader PresenceChecks::towards(const Check& check) const {
 void PresenceChecks::handle_timeout(Instant now) {
   std::erase_if(questions_, [&](Question& question) {
     if (question.next > now) return false;
-    // If the question was not sent, silence shows nothing.
+    // If the request was not sent, the silence shows nothing about the host.
     if (question.due || question.left == 0) {
       settle(question, question.due ? State::kNone : silence_of(question), now);
       return true;

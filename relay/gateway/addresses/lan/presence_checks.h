@@ -4,13 +4,14 @@
 // The gateway of the new LAN asks for the host that ARP has announced. The gateway of the old LAN
 // asks for the host that its peer reports.
 //
-// The question is sent to all stations, since a forger at the far LAN may have led the switches of
+// The request is sent to all stations, since a forger at the far LAN may have led the switches of
 // this LAN to believe that the host's MAC is at the gateway's port.
 //
 // The table has a fixed size, is direct-mapped, and is indexed by keyed hashes of the address, the
-// MAC and the peer. So a claim of another MAC does not prevent a question for the host. A result is
+// MAC and the peer. So a claim of another MAC does not prevent requests for the host. A result is
 // kept for a while, and cannot be replaced meanwhile. If the same claim is repeated, the gateway
-// asks less and less often. The number of open questions is limited for all peers together.
+// asks less and less often. The number of hosts that it asks for at once is limited for all peers
+// together.
 #pragma once
 
 #include <cstddef>
@@ -39,32 +40,32 @@ class PresenceChecks {
   // is asked for again soon.
   static constexpr Duration kInterval = Duration::seconds(2);
   static constexpr Duration kLongestInterval = Duration::seconds(64);
-  static constexpr std::size_t kMostAsked = 64;  // at the same time
+  static constexpr std::size_t kMostAsked = 64;  // hosts at the same time
   static constexpr unsigned kAskedPerSecond = 32;
 
   // The events that prove that the host is here.
   enum class Proof : std::uint8_t {
-    kAnswer,    // the MAC in question answers the gateway for this address
+    kAnswer,    // the claimed MAC answers the gateway for this address
     kAnything,  // an announcement of the address with any MAC, or any frame from that MAC
   };
   enum class State : std::uint8_t { kNone, kHere, kSilent };
   struct Check {
     LanAddress address;
     NamedMac named;
-    // The configured peer that has asked for the host, or that will get the result.
+    // The peer at the other LAN. It has reported the host, or it gets the report about the host.
     FarGatewayId peer;
     State state = State::kNone;  // the latest result
-    // The time at which the questions began that led to `state`.
+    // The time at which the series of requests began that led to `state`.
     Instant began = {};
     Instant changed = {};
-    bool is_asked = false;  // the questions for the host are not finished
+    bool is_asked = false;  // the gateway is asking for the host now
     bool is_used = false;   // the entry is in use
-    Instant asked = {};     // when its latest questions began
+    Instant asked = {};     // when the latest series of requests began
     Duration interval = kInterval;
   };
 
-  // `own_mac` is the source MAC of questions, and so the MAC to which hosts answer. Questions are
-  // recorded in `awaited`. All workers share `stations`.
+  // The gateway sends its requests with `own_mac` as source MAC, so hosts answer to this MAC. The
+  // requests are recorded in `awaited`. All workers share `stations`.
   PresenceChecks(Proof proof, HashKey key, const MacAddress& own_mac, AwaitedAnswers& awaited,
                  const FilteringDatabase& stations);
 
@@ -95,7 +96,7 @@ class PresenceChecks {
 
   void handle_timeout(Instant now);
   Instant next_timeout() const;
-  // Writes the next question. Returns its size; 0 if there is none.
+  // Writes the next ARP request or neighbour solicitation. Returns its size; 0 if there is none.
   std::size_t poll_frame(MutableBytes out, Instant now);
 
  private:
@@ -105,14 +106,14 @@ class PresenceChecks {
   };
   struct Question {
     std::uint16_t place = 0;
-    std::uint8_t left = 0;  // number of further questions
+    std::uint8_t left = 0;  // number of further requests
     bool due = false;
-    bool has_left = false;  // at least one of the questions was sent
+    bool has_left = false;  // at least one of the requests was sent
     Instant next;
   };
   static constexpr std::size_t kEntries = 1024;
   static constexpr std::uint8_t kTries = 2;
-  // The time in which a question must be sent, and in which a host must answer it.
+  // The time limit for sending a request, and for the host's answer to it.
   static constexpr Duration kPatience = Duration::milliseconds(500);
 
   std::size_t place(const LanAddress& address, const MacAddress& mac, FarGatewayId peer) const;
@@ -130,7 +131,8 @@ class PresenceChecks {
   std::vector<Check> checks_;
   std::vector<Question> questions_;
   std::vector<Result> settled_;
-  // The time until which the questions so far use up the allowed rate.
+  // Each new host moves this time by 1 s / kAskedPerSecond. may_ask() limits how far it is ahead of
+  // the clock.
   Instant asked_until_;
 };
 

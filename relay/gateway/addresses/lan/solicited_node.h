@@ -1,4 +1,4 @@
-// The multicast addresses to which Neighbour Discovery sends its questions.
+// The multicast addresses to which neighbour solicitations are sent.
 #pragma once
 
 #include <array>

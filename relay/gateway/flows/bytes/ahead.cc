@@ -31,7 +31,7 @@ constexpr std::uint64_t kUsualSegment = 1460;
 constexpr std::uint64_t kGrowth = 2;
 constexpr std::uint64_t kGrowthAtFirst = 8;
 // A computed limit is used for this long, or until a block ends. Each segment of a host needs the
-// limit, so it is not computed each time.
+// limit, and computing it each time would cost too much.
 constexpr Duration kStands = Duration::milliseconds(5);
 
 Duration flight_time(Duration round_trip) {
@@ -60,9 +60,9 @@ std::uint64_t most_ahead(const Flow& f, const stp::Session& session, Instant now
   return hot->ahead;
 }
 
-// The share limits how far a flow may grow before the flow is measured. The flow may get more than
-// its share, as classes have weights, or less, as other sessions wait for the carrier. So the limit
-// depends on the bytes that were really sent.
+// Growth is limited by the flow's share of the link. But the flow may get more than this share,
+// since classes have weights, or less, since other sessions use the carrier. So the limit is at
+// least the number of bytes that were really sent in the last flight.
 std::uint64_t most_ahead(const Flow& f, const Outlook& outlook, Instant now) {
   std::uint64_t first = first_of(f, outlook.share);
   FlowHot* const hot = f.hot();
@@ -105,8 +105,8 @@ LargestBlock largest_block(const Flow& f, const Outlook& outlook, Instant now) {
           .raw = carried(kBlock)};
 }
 
-// A host that has been silent for long has no FlowHot, and nothing is recorded until it sends
-// again.
+// If the host has been silent for long, the flow has no FlowHot, and nothing is recorded until the
+// host sends again.
 void end_block(Flow& f, const Outlook& outlook, Instant now) {
   FlowHot* const hot = f.hot();
   if (hot == nullptr) return;

@@ -23,9 +23,10 @@ struct Outlook {
 std::uint64_t first_ahead(BitRate share);
 
 // The limit in bytes: as many as the link sends in a flight, which is a round trip and some tenths
-// of a second. So when the flow ends, all bytes that a loss could delay are still here, and are
-// sent with repairs. The limit may be two flights if traffic that the session does not see leaves
-// the flow less than its share.
+// of a second. So when the host sends its FIN, the flow's last flight has not left this gateway
+// yet. The gateway sends the last flight with repairs, since a retransmission would delay the end
+// of the flow. The limit may be two flights if traffic that the session does not see leaves the
+// flow less than its share.
 std::uint64_t most_ahead(const Flow& f, const Outlook& outlook, Instant now);
 // The same, computed from the share at the flow's last block. A flow without a block uses the share
 // of a new flow.

@@ -253,8 +253,8 @@ SpliceResult Splice::to_stream(Flow& flow, stp::Session& session, const Largest&
     room -= kMarksBlockSize;
   }
   std::uint64_t most = std::min(readable, room - compress::kBlockHeaderSize);
-  // The block ends at the mark, since the next mark is written into the stream after the octet at
-  // this mark.
+  // The block ends at the octet of the urgent mark, since the next urgent mark is written into the
+  // stream behind that octet.
   if (mark > 0) most = std::min(most, mark - received.consumed());
   const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(most, largest.compressed));
 
@@ -417,7 +417,7 @@ SpliceResult Splice::raw_to_host(Flow& flow, InboundReader& inbound, std::uint64
 // rest. If enough bytes can be queued each time, that is cheaper than a buffer for each flow. A
 // slow host, or a lack of memory, must not make the gateway decompress a block many times. So
 // decompression waits until the largest block would fit into the queue for the host. It also waits
-// for memory: for all that is left of the block, for kWorthDecoding bytes, or until half of the
+// until there is memory for the rest of the block or for kWorthDecoding bytes, or until half of the
 // flow's own memory is free.
 bool Splice::has_room(const Flow& flow, std::uint64_t left, std::uint64_t memory) {
   const std::uint64_t own = flow.endpoint.sending().own_memory();

@@ -21,7 +21,7 @@
 namespace satrelay::gateway {
 
 enum class SpliceResult : std::uint8_t {
-  kDone,       // all bytes were moved, or all for which the receiving half has room
+  kDone,       // all bytes were moved, or the receiving half has no more room
   kNoMemory,   // memory is short: try again later
   kSpent,      // the call's budget of work is spent: go on in the next call
   kMalformed,  // the peer's stream breaks the block format
@@ -52,13 +52,13 @@ class Splice {
   [[nodiscard]] SpliceResult to_stream(Flow& flow, stp::Session& session, const Largest& largest,
                                        SharedDictionary& dictionary, Instant now);
   // Moves bytes of the stream to the host's endpoint: about `useful` bytes, at most one compressed
-  // block more, as far as the budget allows. `memory` is the number of plain bytes for which there
-  // is memory now. The function subtracts the bytes that it moves.
+  // block more, or fewer if the budget of work is spent. `memory` is the number of plain bytes for
+  // which there is memory now. The function subtracts the bytes that it moves.
   [[nodiscard]] SpliceResult to_host(Flow& flow, stp::Session& session, std::uint64_t useful,
                                      std::uint64_t& memory, Instant now);
 
-  // Reads the stream of a flow after its host has gone. Drops the bytes, so that their credit
-  // returns to the peer.
+  // Reads the stream of a flow after our host has reset its connection. Drops the bytes, so that
+  // their credit returns to the peer.
   [[nodiscard]] SpliceResult drop(Flow& flow, stp::Session& session, Instant now);
 
   const compress::CodecCounters& counters() const { return counters_; }

@@ -10,9 +10,9 @@
 namespace satrelay::gateway {
 namespace {
 
-// A block of this size, its header and the marks before it fit into a stream's share of the lane.
-// They also fit into the reserve of the store in which the far gateway keeps the block until it is
-// complete (memory_plan.cc).
+// A block of this size, its header, and a marks block (DSCP and TTL) before it fit into a stream's
+// share of the lane. They also fit into the reserve of the store in which the far gateway keeps the
+// block until it is complete (memory_plan.cc).
 constexpr std::uint64_t kSmallestBlock = 480;
 
 // A raw block may have this many bytes, however many streams there are, unless the link takes long
@@ -102,7 +102,7 @@ void StreamSide::reset(Flow& f, stp::ResetReason reason, Instant now) {
 
 void StreamSide::reset(Flow& f, const stp::IcmpRefusal& refusal, Instant now) {
   if (f.state.has_stream()) session_of(f).streams().reset(f.stream, refusal, now);
-  reset(f, stp::ResetReason::kNone, now);  // resets the second stream too, if both hosts opened
+  reset(f, stp::ResetReason::kNone, now);  // also resets the inbound stream of a simultaneous open
 }
 
 void StreamSide::release_if_done(Flow& f, Instant now) {

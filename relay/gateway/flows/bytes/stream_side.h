@@ -86,8 +86,8 @@ class StreamSide {
   void note_wait(Flow& f, Instant now);
   void count_waiting(Flow& f, std::uint64_t bytes);
 
-  const IdVector<LaneId, std::uint64_t> lane_receive_limit_;  // bytes of credit
-  const IdVector<LaneId, std::uint64_t> flow_receive_limit_;  // bytes of credit for one flow
+  const IdVector<LaneId, std::uint64_t> lane_receive_limit_;  // credit of a lane, in bytes
+  const IdVector<LaneId, std::uint64_t> flow_receive_limit_;  // credit of one flow, in bytes
   const config::FairHosts fair_hosts_;
   const HashKey host_key_;
   TrafficClasses& classes_;

@@ -6,9 +6,9 @@
 
 namespace satrelay::gateway {
 
-// Whether a flow with a deferred reset must free its memory now. No open connection needs this
-// memory. So if memory is short, these flows are the first to end, one after the other. If slots
-// for flows are short, the relay also ends these flows first.
+// Whether a flow with a deferred reset must free its memory now. One of its hosts has already reset
+// the connection. So if memory is short, such flows are the first to end, one after the other. If
+// slots for flows are short, the relay also ends such flows first.
 bool DeferredResets::gives_memory_back(const Flow& f, Instant now) {
   return parts_.windows.crowds_streams(f, 0) && parts_.room_pace.take(now);
 }
@@ -51,7 +51,7 @@ void DeferredResets::go_on(std::uint32_t slot, Instant now) {
   if (is_over) f.make_rare().deferred_reset.reset();
 }
 
-// Drops the bytes for our host, since our host has closed the connection.
+// Drops the bytes for our host, since our host has reset the connection.
 void DeferredResets::follow_to_peer(std::uint32_t slot, DeferredReset& word, Instant now) {
   Flow& f = parts_.flows[slot];
   if (!f.state.has_stream()) return;

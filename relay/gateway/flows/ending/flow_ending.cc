@@ -32,9 +32,10 @@ void FlowEnding::reset_without_stream(std::uint32_t slot, Counter reason, Instan
 
 // A SYN that waits for the far host is answered with RST only if the far host refused it. If the
 // far host did not answer, the client gets no answer either, and tries again as it would without a
-// gateway. The next SYN is bridged if the far gateway has no room, or accepts no flow of this
-// client, as a second attempt would fail in the same way. If the far host already has such a
-// connection, all SYNs are bridged for a while, so that a forger disturbs the connection only once.
+// gateway. If the far gateway has no room, or accepts no flow of this client, a second attempt
+// would fail in the same way, so the next SYN is bridged. If the far host already has a connection
+// with this 4-tuple, all SYNs are bridged for a while, so that a forger disturbs that connection
+// only once.
 void FlowEnding::abort_or_abandon(Flow& f, stp::ResetReason reason, Instant now) {
   if (waits_for_server(f) && reason != stp::ResetReason::kRefused) {
     if (reason == stp::ResetReason::kNoResources || reason == stp::ResetReason::kPolicy) {

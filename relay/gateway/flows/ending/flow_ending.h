@@ -31,7 +31,8 @@ class FlowEnding {
   void reset(std::uint32_t slot, stp::ResetReason reason, Counter counter, Instant now);
   // Resets the host of a flow that no longer has a stream.
   void reset_without_stream(std::uint32_t slot, Counter reason, Instant now);
-  // Resets the host, or leaves its SYN unanswered if a RST would say more than is known.
+  // Resets the host. If the host waits for an answer to its SYN, it gets an RST only if the far
+  // host has refused the connection. Otherwise the SYN stays unanswered.
   void abort_or_abandon(Flow& f, stp::ResetReason reason, Instant now);
   // An ICMP error has ended the attempt to connect. Reports the error to the peer, if the peer
   // understands ICMP errors. Otherwise handle_closed_endpoint() reports the closest reset reason.

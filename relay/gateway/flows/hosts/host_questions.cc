@@ -3,15 +3,15 @@
 namespace satrelay::gateway {
 namespace {
 
-// How long a host on the LAN may take to answer. A later answer still corrects the report to the
-// peer.
+// How long a host on the LAN may take to answer a probe. A later answer still corrects the report
+// to the peer.
 constexpr Duration kHostPatience = Duration::milliseconds(500);
-// How long the far host may take to answer. The gateway waits for this time in addition to two
-// round trips of the link. The answer may need two round trips, since a CONFIRM may be delayed by
-// half a round trip at each end.
+// How long the far host may take to answer a keep-alive. The gateway waits for this time in
+// addition to two round trips of the link. The answer may need two round trips, since a CONFIRM may
+// be delayed by half a round trip at each end.
 constexpr Duration kPeerPatience = Duration::seconds(2);
-// A host that has answered a question within this time is certainly there, and is not asked again:
-// Linux answers only two such segments a second (tcp_invalid_ratelimit).
+// A host that has answered a probe within this time is certainly there, and is not probed again.
+// Linux might not answer, since it answers only two such segments a second (tcp_invalid_ratelimit).
 constexpr Duration kFresh = Duration::milliseconds(600);
 
 HostQuestions& questions_of(Flow& f) {
@@ -20,10 +20,10 @@ HostQuestions& questions_of(Flow& f) {
   return *rare.questions;
 }
 
-// A host with a closed window probes until the window opens. If the link is slower than the host,
-// the window is often closed. The host may also not know yet that the window has opened. The
-// questions of many such hosts would use up a slow link. So if a host has sent data within this
-// time, the gateway itself answers the host.
+// A host probes a closed window until the window opens. If the link is slower than the host, the
+// window is often closed. The host may also not know yet that the window has opened. If the probes
+// of many hosts crossed a slow link, they would use it up. So if a host has sent data within this
+// time, the gateway itself answers the probe.
 constexpr Duration kWaitsForRoom = Duration::seconds(5);
 // A host retransmits a byte at growing intervals. A byte that is repeated within this time may be
 // such a retransmission.
@@ -39,7 +39,7 @@ bool only_waits_for_room(const Flow& f, Instant now) {
 
 // If the ACK of the last byte was lost, the host retransmits that byte. A retransmission is
 // acknowledged in any case. If the host repeats the byte a second time, the repeat counts as a
-// question, since some hosts send a byte with each keep-alive.
+// keep-alive, since some hosts send a byte with each keep-alive.
 bool may_be_data(const Flow& f, HostQuestions& q, Instant now) {
   const std::uint64_t in_order = f.endpoint.received().in_order_end();
   if (q.byte_repeated_at == in_order || !has_sent_within(f, kRepeatsWithin, now)) return false;
@@ -65,8 +65,9 @@ void go_on_for_our_host(Flow& f, HostQuestions& q, const stp::Session& session, 
   const stp::HostAnswer word = session.streams().confirmation(f.inbound_stream()).word;
   if (word.question == q.asked) return word.silent ? withhold(q, counters) : answer(f, q);
   if (now < q.until) return;
-  // The far gateway reports at once if a host that was silent sends something again. So if the
-  // answer to the newer question is late, its answer to the older question still holds.
+  // If the far host was silent and sends something again, the far gateway reports that at once. So
+  // if the report on the latest keep-alive is late, an older report that the far host is silent
+  // still holds.
   const bool is_silent = word.silent && word.question > 0 && word.question < q.asked;
   if (is_silent || session.peer_state() != stp::PeerState::kAlive) return withhold(q, counters);
   counters.add(Counter::kQuestionsUnanswered);
@@ -128,7 +129,7 @@ void follow_questions(Flow& f, const stp::Session& session, const stp::Confirmat
   f.make_rare().far_keep_alives = far.keep_alives;
   if (!session.agreed().host_words()) return f.endpoint.send_keep_alive(now);
   HostQuestions& q = questions_of(f);
-  if (!q.host_until.is_never()) return;  // the expected answer serves this question too
+  if (!q.host_until.is_never()) return;  // the answer that is awaited counts for this question too
   const bool knows = q.word.question > 0 && !q.word.silent && now < q.heard + kFresh;
   if (knows) {
     q.word.question = far.keep_alives;

@@ -35,8 +35,8 @@ void HostSide::choose(const config::Gateway& config) {
   tcp::Profile next = *profile_;
   next.congestion = congestion(config.tcp.congestion);
   next.ecn = config.tcp.ecn;
-  // The gateway asks a half-closed host after half_close_timeout, and again after another
-  // half_close_timeout. The endpoint must not time out before that.
+  // The gateway sends a half-closed host a keep-alive after half_close_timeout, and another after
+  // the same time again. The endpoint must not time out before that.
   next.half_closed = std::max(tcp::Profile().half_closed, config.limits.half_close_timeout * 2);
   profile_ = std::make_shared<const tcp::Profile>(next);
 }

@@ -66,7 +66,7 @@ HostWindows::Means HostWindows::means(const Arena& part) const {
 }
 
 // Half of the memory for hosts' windows is reserved for flows with bytes that the link already
-// sends. A flow without such bytes gets at most a fair part of the other half. So flows to far
+// sends. A flow without such bytes gets at most an equal part of the other half. So flows to far
 // hosts that read nothing cannot use up the first half, however many flows there are.
 std::uint64_t HostWindows::first(const Means& means, LanHosts::Index host) const {
   const std::uint64_t kept = means.kept_for_streams + means.host_windows / 2;

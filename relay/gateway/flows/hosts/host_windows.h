@@ -23,12 +23,12 @@ class HostWindows {
   HostWindows(const MemoryPlan& plan, const FlowStore& flows, const LanHosts& hosts);
 
   // --- memory for one more flow, in one part of the arena ----------------------------------------
-  // Whether there is enough for a flow to make progress, however slowly.
+  // Whether there is enough memory for a flow to make progress, however slowly.
   bool has_place(const Arena& part) const;
-  // Whether there is enough for a flow that a host opens. In addition to its own memory, such a
-  // flow must leave enough for the streams of half-open flows. Either the memory that is kept for
-  // the peer must suffice for the peer's half-open flows (`half_open`), or the free memory must
-  // suffice for the half-open flows of all peers.
+  // Whether there is enough memory for a flow that a host opens. In addition to its own memory,
+  // such a flow must leave enough for the streams of half-open flows. Either the memory that is
+  // kept for the peer must suffice for the peer's half-open flows (`half_open`), or the free memory
+  // must suffice for the half-open flows of all peers.
   bool has_place_for_host(const Arena& part, std::uint64_t half_open,
                           std::uint64_t half_open_of_all) const;
   // Whether the first window would be large enough to be worth offering.
@@ -40,7 +40,7 @@ class HostWindows {
   // The memory that is available for hosts now. Each segment needs these values several times, so
   // they are computed once.
   struct Means {
-    std::uint64_t spare = 0;             // bytes that are not promised to a peer
+    std::uint64_t spare = 0;             // free bytes that are not promised to a peer
     std::uint64_t sure = 0;              // spare bytes that are kept for this part of the arena
     std::uint64_t held = 0;              // bytes that the part holds, without promised bytes
     std::uint64_t kept_for_streams = 0;  // spare bytes that must be left for streams
@@ -74,7 +74,7 @@ class HostWindows {
     return std::max(half_of_rest(means.spare, stored),
                     half_of_rest(means.sure, std::min(stored, means.held)));
   }
-  // The host's window, as far as there is memory for it.
+  // The largest window that the available memory allows for the host.
   std::uint64_t limit(const Flow& f, const Means& there) const;
   static const Arena& part_of(const Flow& f) { return f.endpoint.received().arena(); }
 

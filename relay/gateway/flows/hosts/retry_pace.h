@@ -15,12 +15,12 @@ class RetryPace {
 
   explicit RetryPace(Duration wait) : wait_(wait) {}
 
-  // `at` is the time at which one of the `flows` flows will try again. Makes it earlier if
-  // possible.
+  // `at` is the time at which a flow will try again. This function gives `at` an earlier value if
+  // there is a free turn. `flows` is the number of flows that may take turns.
   void bring_forward(Instant& at, std::size_t flows, Instant now) {
     const Instant soonest = now + wait_;
-    // Flows that have ended leave their turns unused, so the turn of a flow never needs to be later
-    // than this.
+    // With one turn for each flow, no turn is later than this. But `next_` may be later, since
+    // flows that have ended leave their turns unused.
     const Instant latest = soonest + kGap * static_cast<std::int64_t>(flows);
     const Instant place = earlier(later(soonest, next_), latest);
     if (place >= at) return;

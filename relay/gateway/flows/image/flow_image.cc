@@ -20,8 +20,8 @@ struct FlowImageHeader {
 
   std::uint32_t magic = kMagicOfFlowImages;
   std::uint32_t version = FlowImage::kVersion;
-  std::uint32_t size = 0;      // octets of the rest of the image
-  std::uint32_t checksum = 0;  // CRC32C of the rest
+  std::uint32_t size = 0;      // number of octets behind this header
+  std::uint32_t checksum = 0;  // CRC32C of the octets behind this header
 
   void image(Image& image) { image(magic, version, size, checksum); }
 };

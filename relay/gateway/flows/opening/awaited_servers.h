@@ -35,7 +35,7 @@ class AwaitedServers {
   // Ends the flow that find_in_other_vlan() has found.
   void handle_other_vlan(std::uint32_t slot, const wire::TcpHeader& answer, Instant now);
   // The client behaves as if a second sender, besides this gateway, had answered it. So the peer is
-  // asked (handle_doubt()).
+  // asked whether the server has answered the peer (handle_doubt()).
   void doubt(Flow& f, Instant now);
   // The peer asks whether the server of this stream's flow has answered at all.
   void handle_doubt(LaneId lane, stp::StreamId stream, Instant now);

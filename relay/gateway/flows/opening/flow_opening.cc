@@ -60,7 +60,7 @@ void FlowOpening::accept(const FlowKey& key, const Frame& frame, const wire::Tcp
                   .ecn_offered = (syn.flags & tcp::Ecn::kSetup) == tcp::Ecn::kSetup,
                   .options = syn.options});
   f.marks.host = f.marks.told = PathMarks::of(frame.ip.traffic_class, frame.ip.hop_limit);
-  // Most hosts use the same marks in all connections.
+  // Most hosts use the same DSCP and TTL in all connections.
   f.marks.far = parts_.common.far_marks.guess(key.remote, key.remote_port, now)
                     .value_or(PathMarks{.traffic_class = f.marks.host.traffic_class});
   units_.hosts.write_down(f);

@@ -27,8 +27,8 @@ class FlowReopening {
   // The host opens the 4-tuple. Frees the slot if the old flow has ended or is in TIME-WAIT, so
   // that `syn` can begin a new flow. Returns false if the old flow is still needed.
   bool make_way(std::uint32_t slot, const wire::TcpHeader& syn, Instant now);
-  // The peer opens the 4-tuple. Returns true if both hosts have opened the connection at once, and
-  // the flow goes on with both streams.
+  // The peer opens the 4-tuple. If both hosts have opened the connection at once, makes the
+  // existing flow use `stream`, and returns true.
   bool meet(std::uint32_t slot, LaneId lane, stp::StreamId stream, const OpenMetadata& metadata,
             Instant now);
   // The peer opens the 4-tuple anew. Removes the old flow if it has ended or is in TIME-WAIT. Also

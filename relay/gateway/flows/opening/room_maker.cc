@@ -17,10 +17,10 @@ constexpr int kFlowsPerSearch = 64;
 
 }  // namespace
 
-// The search checks the next flows in the order of slots. It prefers a flow that its host has
-// reset, since no connection is lost with it. If there is none, it chooses a flow that makes no
-// progress. Among the candidates it prefers flows of the host with the most flows, and then the
-// flow that has waited or has made no progress for longest.
+// The search checks the next flows in the order of slots. It prefers a flow with a deferred reset,
+// since this flow's connection was already reset. If there is none, it chooses a flow that makes no
+// progress. If there are several candidates, it chooses a flow of the host with the most flows, and
+// among these the flow that has waited longest since its reset or since its last progress.
 void RoomMaker::handle_timeout(Instant now) {
   if (!wanted_ || !parts_.room_pace.take(now)) return;
   const Wanted wanted = *std::exchange(wanted_, std::nullopt);

@@ -1,6 +1,6 @@
 // Ends flows to make room if there is none. The gateway ends a flow early only in two cases: the
-// flow has made no progress for longer than TCP demands that a host waits, or its host has reset
-// the connection.
+// flow has made no progress for so long that TCP allows a host to abort the connection, or a host
+// has already reset the connection.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +25,8 @@ class RoomMaker {
             PeerEpochs& epochs)
       : parts_(parts), room_(room), resets_(resets), ending_(ending), epochs_(epochs) {}
 
-  // There is no room for one more flow of the host with the lane's peer. If a flow has made no
-  // progress for long, it will be ended, so that a later flow finds room.
+  // Call this if there is no room for one more flow of the host with the lane's peer. If another
+  // flow has made no progress for long, that flow is ended soon, so that a later flow finds room.
   void want(LaneId lane, const IpAddress& host) { wanted_ = Wanted{.lane = lane, .host = host}; }
   void handle_timeout(Instant now);
   Instant next_timeout() const { return wanted_ ? parts_.room_pace.next() : Instant::never(); }

@@ -20,7 +20,8 @@ struct FlowlessFrames {
   // answered in another VLAN.
   SegmentQueue final_segments{kMostFinalSegments};
   FailedSyns failed_syns;  // ICMP errors for clients, about SYNs that failed behind the far gateway
-  SegmentQueue late_answers{kMostLateAnswers};  // for connections in TIME-WAIT; flows send first
+  // Answers for connections in TIME-WAIT; frames of flows are sent first.
+  SegmentQueue late_answers{kMostLateAnswers};
 };
 
 }  // namespace satrelay::gateway

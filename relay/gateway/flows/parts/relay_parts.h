@@ -44,7 +44,7 @@ struct RelayEnvironment {
   const Claims& claims;
   TrafficClasses& classes;
   LanNeighbours& lan;
-  MacAddress wan_mac;  // the source MAC of the gateway's own questions
+  MacAddress wan_mac;  // source MAC of the ARP requests that the gateway sends itself
   CommonKnowledge& common;
   const FarGateways& peers;
   WorkBudget& budget;

@@ -102,8 +102,8 @@ std::size_t FlowRelay::take_segments(Flow& f, const Frame& frame,
   if (visit == Visit::kBegins) parts_.windows.adjust(f, means, parts_.ahead_of(f, now), now);
   // A window that was offered cannot be withdrawn, and many windows together may promise more
   // memory than there is. If a payload would use memory that the streams need to make progress, the
-  // gateway handles it as lost, and the host retransmits it. If memory is short, each segment is
-  // checked by itself.
+  // gateway handles the payload as lost, and the host retransmits it. If memory is short, each
+  // segment is checked separately.
   bool crowds = parts_.windows.crowds_streams(f, means, room_of(segments, parts_.arena_of(f.lane)));
   if (crowds) {
     segments = segments.first(1);
@@ -152,8 +152,9 @@ std::size_t FlowRelay::take_segments(Flow& f, const Frame& frame,
   if (!payload.empty() || header->has(wire::TcpFlags::kSyn)) {
     f.marks.host = PathMarks::of(frame.ip.traffic_class, frame.ip.hop_limit);
   }
-  // The answer to a probe of the host's closed window does not count as activity: other flows may
-  // need the memory.
+  // If the flow only has to deliver bytes to the host, a segment counts as activity only if it
+  // acknowledges new bytes. Answers to window probes do not count, since other flows may need the
+  // memory.
   if (!only_owes(f, parts_.session_of(f)) || f.endpoint.sending().unacknowledged() < owed)
     note_activity(f, now);
   return taken;
@@ -165,7 +166,7 @@ void FlowRelay::handle_icmp_error(std::uint32_t slot, const Frame& frame, Instan
   if (const auto advice = path_mtu_advice(frame)) {
     f.endpoint.handle_packet_too_big(advice->sequence, advice->segment_limit, now);
   } else if (const auto quoted = path_error(frame)) {
-    // If the peer does not know RESET reason 14, its client would be reset. So for such a peer, an
+    // A peer that does not know RESET reason 14 would reset its client. So for such a peer, an
     // error that may be temporary does not end the attempt.
     const bool may_pass =
         quoted->error == tcp::PathError::kSoft && !parts_.session_of(f).agreed().icmp_refusals();
@@ -197,7 +198,7 @@ void FlowRelay::handle_event(LaneId lane, const stp::Event& event, Instant now) 
     parts_.windows.adjust(f, parts_.ahead_of(f, now), now);
   }
   // If our host acknowledges nothing, a CONFIRM does not count as activity, even if it carries a
-  // question of the far host: other flows may need the memory.
+  // keep-alive of the far host. Otherwise the flow would keep memory that other flows may need.
   if (event.kind != Kind::kConfirmed || !f.endpoint.sending().is_in_vain()) note_activity(f, now);
   transfer_.advance(slot, now);
 }
@@ -315,8 +316,8 @@ std::size_t FlowRelay::poll_some(std::span<const MutableBytes> rooms, std::span<
     polled.front() = written(size);
     return size > 0 ? std::size_t{1} : std::size_t{0};
   };
-  // A frame that belongs to no flow, but is sent in the name of a far host, carries the marks of
-  // that host.
+  // A frame that belongs to no flow, but is sent in the name of a far host, carries the DSCP and
+  // TTL of that host.
   const auto wrote_marked = [&](std::size_t size) {
     parts_.common.far_marks.mark(out.first(size), now);
     return wrote(size);
@@ -358,8 +359,8 @@ std::size_t FlowRelay::poll_flow(std::uint32_t slot, std::span<const MutableByte
   return segments->count;
 }
 
-// Ends the turn of the first flow of the ring, which has nothing more to send or has used up its
-// turn.
+// Ends the turn of the flow in `slot`, the first flow of the ring. The flow has nothing more to
+// send, or has sent as many segments as one turn allows.
 void FlowRelay::end_turn(std::uint32_t slot, Instant now) {
   FlowRing& ring = parts_.flows.ring();
   const bool more = ring.turn_is_over();  // the turn is used up, but the flow may have more to send

@@ -91,10 +91,10 @@ class FlowRelay final : public stp::StreamSource, public LanReportReader {
     epochs_.go_on(now);
     hosts_.go_on(now);
   }
-  // Continues with flows that were left unfinished when an earlier call had spent its budget, as
-  // far as the budget of this call allows.
+  // Continues with flows that an earlier call left unfinished because it had spent its budget.
+  // Stops when the budget of this call is spent.
   void advance_unfinished(Instant now);
-  // Continues the questions about hosts that have moved.
+  // Continues the checks of hosts that may have moved to the other LAN.
   void settle_moves(Instant now) {
     if (moves_.handle_timeout(now)) epochs_.look_at_all();
   }

@@ -36,7 +36,7 @@ class FlowQuotas {
   // with the same host.
   std::optional<Counter> lack(FarGatewayId peer, const IpAddress& host, Origin origin) const;
   bool may_be_half_open(FarGatewayId peer, const IpAddress& host) const;
-  // How many more flows may begin towards the peer, or with the host.
+  // How many more flows may begin with the peer (places_towards()), or with the host (places_of()).
   std::uint64_t places_towards(FarGatewayId peer) const { return flows_.available(peer); }
   std::uint64_t places_of(const IpAddress& host) const;
 
@@ -45,8 +45,8 @@ class FlowQuotas {
   // Call this when the host of a half-open flow has answered.
   void count_answered(const Flow& f, FarGatewayId peer);
   // Updates the number of bytes that are stored from the flow's host and for it. The number is in
-  // whole units, as the flow's reserves hold the rest. It is limited to the largest number that
-  // fits the field.
+  // whole units of kUnit. A smaller remainder fits into the flow's reserves. The number is limited
+  // to the largest value of the field.
   void note_stored(Flow& f) {
     const std::uint64_t bytes =
         f.endpoint.received().stored() + f.endpoint.sending().unacknowledged();

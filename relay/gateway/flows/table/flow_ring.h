@@ -1,5 +1,5 @@
-// Flows that have something to send to their host, in the order of their turns. Each flow is in the
-// ring at most once.
+// Flows that have something to send to their hosts. The first flow has its turn, then the next.
+// Each flow is in the ring at most once.
 #pragma once
 
 #include <cstddef>

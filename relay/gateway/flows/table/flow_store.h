@@ -1,7 +1,7 @@
 // Stores the relayed flows of a gateway, each in a slot of its own. A flow can be found by its key,
-// by its number, by its deadline, by its turn, and in the order of slots. This class makes no
-// decisions; the relay makes them. If a change of a flow affects the counts of this class, the
-// relay makes the change through this class.
+// by its number, by its deadline, by its position in the ring of flows with something to send, and
+// in the order of slots. This class makes no decisions; the relay makes them. If a change of a flow
+// affects the counts of this class, the relay makes the change through this class.
 #pragma once
 
 #include <cstddef>
@@ -47,7 +47,8 @@ class FlowStore {
   std::uint32_t find(const FlowKey& key, std::uint64_t hash) const {
     return table_.find(hash, [&](std::uint32_t slot) { return flows_[slot]->key == key; });
   }
-  // As long as this number stays the same, each flow is still in the slot in which it was found.
+  // Number of times that a flow was added or removed. While it does not change, each flow is still
+  // in the slot in which it was found.
   std::uint64_t changes() const { return changes_; }
   // prefetch_way() prefetches the memory that find() reads, and prefetch() the memory that handling
   // of a segment of the flow reads.

@@ -47,7 +47,7 @@ MemoryPlan plan_memory(const config::Gateway& config, Share share) {
   config::Limits limits = config.limits;
   divide(limits, share.workers);
   plan.arena = limits.memory;
-  ByteCount useful = plan.arena;  // as much as few flows can use
+  ByteCount useful = plan.arena;  // memory that a small number of flows can use
   if (plan.arena == ByteCount(0)) {
     for (const config::Link& link : config.links) {
       plan.arena += link.planned_rate().bytes_in(kLinkTime) + link.receive_rate.bytes_in(kLinkTime);
@@ -100,7 +100,8 @@ MemoryPlan plan_memory(const config::Gateway& config, Share share) {
   }
   window = std::min(window, of_one_lane.value() / 8);
   plan.host_window = explicit_limit(window, window);
-  // Half of the memory that remains beside the credit, the margin and the memory for the streams.
+  // Half of the memory that remains after the credit, the margin and the memory for the streams are
+  // subtracted.
   plan.host_windows = of_one_lane.value() / 64 * 15;
   return plan;
 }

@@ -1,6 +1,6 @@
-// Divides the gateway's memory at start-up, so that the credit that the gateway grants to peers is
-// always backed by memory. The other part of the memory is for the hosts. If it runs low, the
-// windows of hosts shrink first.
+// Divides the gateway's memory at start-up, so that there is always memory for the bytes that peers
+// send within the credit that they were granted. The other part of the memory is for the hosts. If
+// it runs low, the windows of hosts shrink first.
 #pragma once
 
 #include <cstdint>

@@ -61,7 +61,8 @@ class TimeWaits {
     std::uint8_t window = 0;  // in units of 256
     std::uint8_t window_scale : 4 = 0;
     bool timestamps : 1 = false;
-    // False: the record was removed, but its position stays in use until it expires.
+    // False if the record was removed. Its position stays in use until the record would have
+    // expired.
     bool present : 1 = false;
     std::uint32_t send_next = 0;
     std::uint32_t receive_next = 0;

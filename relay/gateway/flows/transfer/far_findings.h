@@ -18,7 +18,7 @@ class FarFindings {
   // Records that the far host is on the WAN side. No frame on the WAN port shows that, since the
   // far host's frames end at the far gateway.
   void note_place(const Flow& f, Instant now);
-  // Records the far host's marks when they become known.
+  // Records the far host's DSCP and TTL when they become known.
   void note_marks(const Flow& f, Instant now);
   // Records that the server has accepted the connection: the far gateway has reported that, or
   // sends the server's bytes.

@@ -58,10 +58,10 @@ void FarResets::handle(Flow& f, const stp::Event& event, Instant now) {
 }
 
 // The peer has ended the flow of a far host that has moved to this LAN and answered here. That host
-// still has the connection open. So the gateway asks it for its sequence number, with the gateway's
-// own MAC as source, and resets the near host with that source MAC too. Both hosts are on this LAN,
-// and its switches must not learn that the MAC of either host is at the gateway's port. Returns
-// false if the far host has not moved.
+// still has the connection open. So the gateway sends it a SYN to learn its sequence number, and
+// then resets it. The frames to both hosts have the gateway's own MAC as source: both hosts are on
+// this LAN, and its switches must not learn that the MAC of either host is at the gateway's port.
+// Returns false if the far host has not moved.
 bool FarResets::take_in_arrived(Flow& f, stp::ResetReason reason, Instant now) {
   if (reason != stp::ResetReason::kTimeout || !f.state.is_established()) return false;
   const auto* const check = arrivals_.find({f.key.remote, f.key.vlans}, f.lan.to_host.source,

@@ -40,9 +40,9 @@ void FlowTransfer::advance(std::uint32_t slot, Instant now) {
   if (f.state.has_stream()) parts_.streams.release_if_done(f, now);
   if (f.state.has_lost_stream()) reports_.expect(slot, now);
   parts_.quotas.note_stored(f);
-  // Usually only the timer must be set. If the stream is over, settle() may remove the flow, but
-  // callers of this function still use the flow. So a flow without a stream is queued, and settle()
-  // is called for it at its turn.
+  // Usually only the timer must be set, which settle() does. But if the stream is over, settle()
+  // may remove the flow, and callers of this function still use the flow. So a flow without a
+  // stream is queued, and settle() is called for it when it has its turn in the ring.
   if (!f.state.has_stream() || f.endpoint.may_have_segment()) {
     parts_.queue(slot);
   } else if (!parts_.flows.ring().has(slot)) {

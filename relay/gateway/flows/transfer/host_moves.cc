@@ -39,8 +39,8 @@ void HostMoves::hear_told(const Frame& frame, Instant now) {
   }
 }
 
-// Accepts the report only if ARP of the host itself has shown it on this LAN. A host behind a
-// router would not answer a question here.
+// Accepts the report only if ARP or Neighbour Discovery has shown the host itself on this LAN. A
+// host behind a router would not answer an ARP request here, and would seem to have left.
 void HostMoves::handle_arrival(LaneId id, const HostArrival& arrival, Instant now) {
   const FarGatewayId peer = parts_.peer_of(id);
   const wire::EthernetHeader& seen = arrival.ethernet;
@@ -50,7 +50,7 @@ void HostMoves::handle_arrival(LaneId id, const HostArrival& arrival, Instant no
   const bool is_known = owner != nullptr && owner->mac == seen.source &&
                         lan.may_be_host(seen.source) && !lan.is_routed(peer) &&
                         parts_.quotas.hosts().find(arrival.host) != LanHosts::kNone;
-  // The question has the VLAN tags that the host has used here.
+  // The ARP request has the VLAN tags that the host has used here.
   const bool is_asked = is_known && departures_.ask(address, *owner, peer, now);
   parts_.counters.add(is_asked ? Counter::kArrivalsHeard : Counter::kArrivalsRefused);
 }

@@ -28,9 +28,9 @@ class HostMoves {
  public:
   HostMoves(RelayParts& parts, const RelayEnvironment& around, HashKey secret);
 
-  // Checks of peers' hosts that seem to have arrived on this LAN.
+  // Checks of hosts of peers that seem to have moved to this LAN.
   const PresenceChecks& arrivals() const { return arrivals_; }
-  // Checks of hosts of this LAN that a peer has found on the peer's LAN.
+  // Checks of hosts of this LAN that, according to a peer, have moved to the peer's LAN.
   const PresenceChecks& departures() const { return departures_; }
 
   // Handles a frame from the LAN: its ARP or Neighbour Discovery may announce a host of a peer.
@@ -47,7 +47,8 @@ class HostMoves {
   Instant next_timeout() const {
     return earlier(arrivals_.next_timeout(), departures_.next_timeout());
   }
-  // Writes the next question to the LAN. Returns its size; 0 if there is none.
+  // Writes the next ARP request or neighbour solicitation for the LAN. Returns its size; 0 if there
+  // is none.
   std::size_t poll_frame(MutableBytes out, Instant now);
 
  private:

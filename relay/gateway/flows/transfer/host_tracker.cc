@@ -86,8 +86,8 @@ void HostTracker::hear_elsewhere(Flow& f, const wire::EthernetHeader& seen, bool
   if (!try_destination(f, now)) try_mac(f, seen.source);
 }
 
-// While the flow tries another MAC, the first answer from the known MAC may still be caused by
-// frames that were sent to the known MAC before. A second answer is not.
+// While the flow tries another MAC, it returns to the known MAC at the first answer from there,
+// since frames that were sent to the known MAC may have caused this answer. It returns only once.
 bool HostTracker::goes_home(Flow& f, const MacAddress& sender) {
   if (!f.lan.seeks_host) return false;
   FlowRare& rare = f.make_rare();
@@ -141,11 +141,11 @@ void HostTracker::seek_host(Flow& f, Instant now) {
   } else if (rare.other_mac != MacAddress() && rare.other_mac != used) {
     try_mac(f, rare.other_mac);
   } else if (rare.sender_mac != MacAddress() && rare.sender_mac != used) {
-    // The MAC in use has reached the host before, and a loss may be the only cause of the repeat.
-    // So the source MAC of the host's frames is not tried before the next repeat.
+    // The MAC in use has reached the host before, and perhaps a segment was only lost. So the
+    // source MAC of the host's frames is tried only if the host repeats its data once more.
     rare.other_mac = rare.sender_mac;
   } else if (f.origin == Origin::kLan && !f.state.is_established()) {
-    // For a server no question is needed: the flow uses the MAC to which the far host sends.
+    // A flow to a server needs no ARP request: it uses the MAC to which the far host sends.
     parts_.lan.ask_for_owner({f.key.local, f.key.vlans}, f.lan.to_host, now);
   }
 }
@@ -212,7 +212,7 @@ bool HostTracker::try_destination(Flow& f, Instant now) {
   return true;
 }
 
-// The MAC is written into the journal when the host acknowledges.
+// The journal gets the MAC only when the host acknowledges bytes.
 void HostTracker::try_mac(Flow& f, const MacAddress& mac) {
   FlowRare& rare = f.make_rare();
   if (!f.lan.seeks_host) {
@@ -241,7 +241,8 @@ void HostTracker::hear(const IpAddress& host, const wire::EthernetHeader& toward
   hear_from(parts_.unconfirmed.first(host, towards), host, towards);
 }
 
-// If very many flows wait for this host, or share its hash, later calls visit the rest.
+// If very many flows wait for this host, or have the same hash, later calls visit the remaining
+// flows.
 void HostTracker::hear_from(std::uint32_t slot, const IpAddress& host,
                             const wire::EthernetHeader& towards) {
   for (int visited = 0; slot != kNoSlot; ++visited) {

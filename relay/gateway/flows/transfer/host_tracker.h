@@ -31,7 +31,7 @@ class HostTracker {
   HostTracker(RelayParts& parts, HashKey secret) : parts_(parts), announced_destinations_(secret) {}
 
   // --- segments of the host --------------------------------------------------------------------
-  // The evidence of an accepted segment about the MAC in use.
+  // Evidence that an accepted segment gives about the MAC to which the flow sends.
   enum class MacObservation : std::uint8_t {
     kAcknowledges,  // the host acknowledges new bytes: frames to this MAC reach the host
     kBrings,        // the host sends new data

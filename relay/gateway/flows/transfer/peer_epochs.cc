@@ -8,7 +8,7 @@ constexpr int kFlowsPerStep = 64;
 
 }  // namespace
 
-// The scan makes sure that each flow handles the event.
+// Begins a scan of all flows, so that each flow handles the event.
 void PeerEpochs::upset(LaneId lane, PeerEpochLog::Kind kind) {
   Lane& p = *parts_.lanes[lane];
   p.epoch_log.add(kind);
@@ -47,7 +47,8 @@ void PeerEpochs::look_at(std::uint32_t slot, Instant now) {
     ending_.reset(slot, stp::ResetReason::kTimeout, Counter::kFlowsResetMoved, now);
     return;
   }
-  if (f.awaits_stream()) transfer_.advance(slot, now);  // the peer may have come back, or closed
+  // The peer may be alive again, or may have closed.
+  if (f.awaits_stream()) transfer_.advance(slot, now);
   transfer_.note_owing(f, now);
   if (!f.owes_since().is_never()) transfer_.arm(slot);
   if (f.handled.configurations == configurations_) return;

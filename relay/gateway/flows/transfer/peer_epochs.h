@@ -30,7 +30,8 @@ class PeerEpochs {
         transfer_(transfer) {}
 
   // --- events ----------------------------------------------------------------------------------
-  // From now on each flow of the lane that had a stream counts as ended.
+  // The peer of the lane has restarted or closed. From now on each flow of the lane that had a
+  // stream counts as ended.
   void upset(LaneId lane, PeerEpochLog::Kind kind);
   // Hosts have moved to other MACs, as LanNeighbours has found. Each flow handles that before
   // anything else happens to it.

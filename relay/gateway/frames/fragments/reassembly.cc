@@ -190,8 +190,8 @@ Reassembly::Fit Reassembly::fit(const Datagram& datagram, const Fragment& part,
   return datagram.count == kMostFragmentsOfDatagram ? Fit::kTooMany : Fit::kNew;
 }
 
-// Returns kNoCell if fragments that wait to be sent use all cells, or the host's part of them. Such
-// fragments cannot be dropped.
+// Returns kNoCell if all cells, or all cells that the host may use, have fragments that wait to be
+// sent. Such fragments cannot be dropped.
 Reassembly::Cell Reassembly::take_cell(const Datagram& datagram) {
   if (!make_room(datagram)) return kNoCell;
   const Cell cell = free_.back();
@@ -235,8 +235,8 @@ bool Reassembly::put_together(const Datagram& datagram) {
     std::ranges::copy(data(cell), whole_.data() + headers + cells_[cell].offset);
   }
 
-  // RFC 3168 section 5.3: no congestion mark is lost, and no sender without ECN gets a congestion
-  // mark.
+  // RFC 3168 section 5.3: the datagram gets the congestion mark if any fragment has it. If one
+  // fragment has the mark, and another is not ECN-capable, the datagram is dropped.
   unsigned traffic_class = first.ip.traffic_class;
   if ((datagram.ecn_seen & (1U << kCongestionExperienced)) != 0) {
     if ((datagram.ecn_seen & (1U << kNotEct)) != 0) return false;
@@ -306,7 +306,8 @@ void Reassembly::drop_fragments(Datagram& datagram, Counter reason) {
   datagram.count = 0;
 }
 
-// RFC 5722 section 4: drops further fragments of the datagram, too, until its timeout.
+// Drops the fragments of the datagram. Until its timeout, further fragments are dropped as well
+// (RFC 5722 section 4).
 void Reassembly::discard(Datagram& datagram, Counter reason) {
   drop_fragments(datagram, reason);
   datagram.discarded = reason;

@@ -1,5 +1,5 @@
-// Reads the address for which an ARP or Neighbour Discovery message asks, and the address about
-// which an answer speaks.
+// Reads the address that an ARP request or a neighbour solicitation asks for, and the address in an
+// answer to such a message.
 #pragma once
 
 #include <optional>

@@ -1,6 +1,6 @@
-// Remembers which owners of addresses the workers of a gateway have just asked for confirmation.
-// The thread that receives an answer passes the answer to all workers, even above the rate to which
-// other messages are limited (Steering).
+// Remembers to which owners of addresses the workers of a gateway have just sent ARP requests or
+// neighbour solicitations. The thread that receives an answer passes the answer to all workers,
+// even above the rate to which other messages are limited (Steering).
 //
 // All workers share this object without a lock.
 #pragma once
@@ -18,7 +18,7 @@ namespace satrelay::gateway {
 
 class AwaitedAnswers {
  public:
-  // How long a question is remembered. Its owner has half a second to answer.
+  // How long a request is remembered. The owner has half a second to answer it.
   static constexpr Duration kPatience = Duration::seconds(2);
 
   explicit AwaitedAnswers(HashKey key) : key_(key), table_(kPlaces) {}

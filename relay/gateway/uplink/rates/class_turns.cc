@@ -68,7 +68,7 @@ ClassResult ClassTurns::set(std::string_view name, const ClassChange& change, In
   return ClassResult::kSet;
 }
 
-// Without bridged_share, bridged frames share the turns of relayed connections.
+// Without bridged_share, bridged frames without a class wait in the class of relayed connections.
 ClassId ClassTurns::turn_of(ClassId id) const {
   return id == TrafficClasses::kBridged && !parts_.has_bridged_share ? TrafficClasses::kRelayed
                                                                      : id;

@@ -1,5 +1,5 @@
-// The classes of traffic on the carriers: in which class a frame takes its turn, which rates each
-// class has on each carrier, and what waits in a class.
+// The classes of traffic on the carriers: the class with which a bridged frame waits, the rates of
+// each class on each carrier, and the number of hosts, frames and bytes that wait in a class.
 #pragma once
 
 #include <cstddef>
@@ -24,14 +24,14 @@ class ClassTurns {
   void apply(Instant now);
   ClassResult set(std::string_view name, const ClassChange& change, Instant now);
 
-  // The class in which a frame of class `id` takes its turn.
+  // The class with which bridged frames of class `id` wait: the class itself, or kRelayed.
   schedule::ClassId turn_of(schedule::ClassId id) const;
-  // The class in which a bridged frame is counted if the frame had its turn in class `turn`.
+  // The class to which a bridged frame is counted after it has waited with class `turn`.
   schedule::ClassId counted_as(schedule::ClassId turn) const;
   HeldFrames::Terms held_terms(schedule::ClassId turn) const;
 
   std::size_t waiting_hosts(schedule::ClassId id) const;
-  // Bridged frames that wait in this class.
+  // Number of bridged frames, and of their bytes, that wait in this class.
   std::size_t held_frames(schedule::ClassId id) const;
   std::uint64_t held_bytes(schedule::ClassId id) const;
 

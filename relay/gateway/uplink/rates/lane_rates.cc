@@ -49,9 +49,9 @@ BitRate LaneRates::commanded(LaneId lane) const {
   return least < line.carrier.config.send_rate ? least : BitRate();
 }
 
-// A carrier with several receivers is as fast as the fastest receiver. The other sessions do not
-// apply their limits again here. It would take too long, since a peer may announce a new rate with
-// each packet, and there may be a thousand peers.
+// A carrier with several receivers is as fast as the fastest receiver. The limits of the other
+// sessions are not applied again here. That would take too long, since a peer may announce a new
+// rate with each packet, and there may be a thousand peers.
 void LaneRates::apply_rate(Carrier& carrier, Instant now) {
   const bool finds = carrier.config.finds_capacity();
   BitRate most;

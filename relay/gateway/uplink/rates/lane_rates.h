@@ -42,7 +42,8 @@ class LaneRates {
   // Applies the settings of links that can change at run time.
   void reconfigure(const std::vector<config::Link>& links, Instant now);
 
-  // The longest train of the link's sessions (control::RateController::train()).
+  // Size of the longest packet train by which a session now measures the link
+  // (control::RateController::train()); zero if there is none.
   ByteCount train(LinkId link) const;
 
  private:

@@ -28,13 +28,13 @@ void Line::apply_limits() {
   has_found = !session.path().found_capacity().is_zero();
 }
 
-// The rate that the carrier may use according to the session's controller, if the controller finds
-// the capacity. Zero if the controller has no estimate. The controller keeps that rate below the
-// capacity, with margins for inexact measurement, for the modem's queue and for other traffic. The
-// margins apply to all senders on the carrier together. While the controller drains its queue, the
-// carrier may still use half of the found rate. If the controller has not found a capacity yet, its
-// current rate counts while the session has something to send, so that the rates that other
-// controllers have found do not limit it.
+// Returns the rate that the session's controller allows on the whole carrier; zero if there is no
+// estimate. Call this only for carriers that find their capacity. The controller's rate is below
+// the found capacity. Its margins, for inexact measurement, the modem's queue and other traffic,
+// apply to all senders on the carrier together. While the controller lowers its rate to drain a
+// queue, the carrier may still use half of the found capacity. A controller that has not found a
+// capacity yet counts with its current rate while its session has something to send. Otherwise the
+// rates that other controllers have found would limit it.
 BitRate Line::allowed_by_controller() const {
   if (session.peer_state() != stp::PeerState::kAlive) return {};
   const BitRate found = session.path().found_capacity();

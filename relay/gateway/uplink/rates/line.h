@@ -19,21 +19,22 @@ struct Line {
   std::uint16_t datagram_overhead = 0;
   unsigned lanes = 1;      // lanes to its peer, of all workers
   BitRate most_rate = {};  // the operator's limit; zero if there is none
-  BitRate capacity = {};   // the lowest of all limits, as last applied
+  BitRate capacity = {};   // the lowest of all limits at the last apply_limits()
   // `capacity` if it is below the carrier's capacity; otherwise zero.
   BitRate limit = {};
   std::uint64_t sent = 0;  // bytes, as the carrier counts them
-  // The rate that its controller allows, as last applied; zero if it is not known.
+  // The rate that its controller allowed at the last apply_limits(); zero if the controller had no
+  // estimate.
   BitRate allowed = {};
-  // Whether its controller has found the capacity, as last applied.
+  // Whether its controller had found the capacity at the last apply_limits().
   bool has_found = false;
 
   bool uses(const Carrier& carrier_of_link) const {
     return std::ranges::find(links, carrier_of_link.id) != links.end();
   }
   // Sets the capacity of the session: the lowest of the configured rate, the operator's limits for
-  // the link and for the peer, and the rate that the peer has announced. Also notes the rate that
-  // the session's controller has found.
+  // the link and for the peer, and the rate that the peer has announced. Also updates `allowed` and
+  // `has_found`.
   void apply_limits();
   // Whether the session's controller has found that the link carries another rate than `allowed`.
   // Call this only for carriers that find their capacity.
