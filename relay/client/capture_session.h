@@ -12,13 +12,14 @@
 namespace satrelay::ctl {
 
 struct CaptureRequested {
-  std::string port;  // "lan" or "wan"
+  std::string port;  // name of the port: "lan" or "wan"
   bool decrypted = false;
-  std::string filter;              // in libpcap's language; if empty, all frames are captured
+  std::string filter;  // filter in libpcap's language; if empty, all frames are captured
   std::uint64_t packets = 10'000;  // the capture ends after this many packets
   std::uint32_t seconds = 0;       // the capture ends after this time; 0 means no limit
   std::uint32_t longest = 0;       // bytes to keep of each frame; 0 means all
-  // "panel:NAME" for a user of the panel; empty for the user of this process
+  // The user for whom the capture is made: "panel:NAME" for a user of the panel; empty for the user
+  // of this process.
   std::string on_behalf_of = {};
 };
 

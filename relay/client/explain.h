@@ -6,8 +6,8 @@
 namespace satrelay::ctl {
 
 struct PacketQuestion {
-  std::string source;  // an address
-  // An address, with or without a port: 198.51.100.7, 198.51.100.7:443, [2001:db8::7]:443.
+  std::string source;  // source address
+  // Destination address, with or without a port: 198.51.100.7, 198.51.100.7:443, [2001:db8::7]:443.
   std::string destination;
   std::string protocol = "tcp";
   std::string vlan = "untagged";

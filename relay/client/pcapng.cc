@@ -51,7 +51,7 @@ PcapngWriter::PcapngWriter(std::ostream& out, const Interface& interface,
     : out_(out) {
   constexpr std::uint16_t kUserApplication = 4;
   std::string section;
-  add(section, std::uint32_t{0x1A2B3C4D});  // shows the byte order
+  add(section, std::uint32_t{0x1A2B3C4D});  // byte-order magic
   add(section, std::uint16_t{1});           // version 1.0
   add(section, std::uint16_t{0});
   add(section, std::uint64_t{0xffff'ffff'ffff'ffff});  // section length: not given
@@ -66,7 +66,7 @@ PcapngWriter::PcapngWriter(std::ostream& out, const Interface& interface,
   add(described, interface.longest);
   add_option(described, kName, interface.name);
   add_option(described, kDescription, interface.description);
-  add_number_option(described, kResolution, std::uint8_t{9});  // 10^-9 s
+  add_number_option(described, kResolution, std::uint8_t{9});  // unit of the times: 10^-9 s
   if (!interface.filter.empty()) {
     add_option(described, kFilter,
                std::string(1, '\0') + interface.filter);  // 0 stands for libpcap's language

@@ -12,8 +12,8 @@ namespace satrelay::ctl {
 class PcapngWriter {
  public:
   struct Interface {
-    std::string name;         // "lan", "wan", "wan, decrypted"
-    std::string description;  // names the gateway
+    std::string name;         // name of the port: "lan", "wan" or "wan, decrypted"
+    std::string description;  // text that names the gateway
     std::string filter;       // empty if there is no filter
     std::uint32_t longest = 0;
   };
@@ -22,7 +22,7 @@ class PcapngWriter {
   PcapngWriter(std::ostream& out, const Interface& interface, const std::string& application);
 
   enum class Way : std::uint8_t { kInbound = 1, kOutbound = 2 };
-  // `time`: UTC, nanoseconds. `original`: the length of the whole frame.
+  // `time`: nanoseconds since 1970, UTC. `original`: the length of the whole frame.
   void packet(std::uint64_t time, Way way, std::uint32_t original,
               std::span<const std::byte> bytes);
   // `received`: frames that matched. `lost`: how many of these were lost before they could be

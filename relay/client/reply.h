@@ -14,12 +14,12 @@ namespace satrelay::ctl {
 
 using Json = nlohmann::ordered_json;
 
-const Json& member(const Json& object, const char* key);  // null if it is missing
+const Json& member(const Json& object, const char* key);  // the member `key`; null if it is missing
 std::optional<std::uint64_t> number(const Json& object, const char* key);
 // Control characters become '?': text from the socket must not control the terminal.
 std::string text(const Json& object, const char* key);
 
-using Scale = std::string (*)(std::uint64_t);  // relay/text/numbers.h
+using Scale = std::string (*)(std::uint64_t);  // such as text::plain (relay/text/numbers.h)
 std::string shown(const Json& object, const char* key, Scale scale);
 Scale scale_of(CounterUnit unit);
 // The value of a counter as text, in the unit of the counter.

@@ -15,7 +15,7 @@
 
 namespace satrelay::ctl {
 
-// what() is for the operator: the fault, and the remedy.
+// what() tells the operator what failed, and what to do.
 class StatsError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

@@ -16,7 +16,7 @@ bool frames_wait(const config::LinkDirection& direction);
 
 // The highest values of a direction over all its steps.
 struct Peak {
-  BitRate rate;  // the highest limited rate
+  BitRate rate;  // highest rate of the steps that limit the rate
   // True if the rate is unlimited at some time.
   bool unlimited = false;
   // The longest time that a frame takes, with jitter and reordering.

@@ -59,7 +59,8 @@ class DelayLine {
     if (late_.empty() ||
         (begin_ != end_ && ring_[begin_ & mask_].due() <= late_.front().entry.due())) {
       const InFlight entry = ring_[begin_++ & mask_];
-      // An empty ring starts again at its front, so that a line that is seldom long stays in cache.
+      // An empty ring starts again at its front, so that a line that is usually short uses the same
+      // cache lines again.
       if (begin_ == end_) begin_ = end_ = 0;
       return entry;
     }

@@ -20,7 +20,7 @@ inline constexpr std::size_t kPriorities = 4;  // priority 0 is kept longest, 3 
 struct WaitingFrame {
   FrameHandle frame;
   std::int64_t since_nanoseconds;
-  std::uint64_t order;  // set by FrameQueue
+  std::uint64_t order;  // order of arrival, set by FrameQueue
   std::uint32_t bytes;
   std::uint32_t accounted;
   std::uint8_t priority;

@@ -9,8 +9,8 @@
 // take_released() returns such frames.
 //
 // All memory is taken at construction. Each fault draws from a random sequence of its own, so a
-// change of one fault does not change the others. The same seed and the same calls give the same
-// run.
+// change of one fault does not change which frames the other faults hit. The same seed and the same
+// calls give the same run.
 #pragma once
 
 #include <array>
@@ -44,7 +44,7 @@ class LinkDirection {
   enum class Fate : std::uint8_t {
     kAccepted,    // the handle comes out once, from poll() or take_released()
     kDropped,     // the caller keeps the handle
-    kDuplicated,  // the handle comes out twice; the caller must make it shareable
+    kDuplicated,  // the handle comes out twice; the caller must make the frame shareable
   };
   // Offers a frame of `frame_bytes`, with the Ethernet header and without the FCS. A lost frame
   // still occupies the link. `now` must never go backwards from one call of enqueue() or poll() to
@@ -124,7 +124,8 @@ class LinkDirection {
   std::size_t capacity_;
   // The latest due time of frames that keep their order.
   Instant last_due_;
-  // The next frame must not be due earlier than this, or it would overtake other frames.
+  // Earliest due time of the next frame that keeps its order. With an earlier due time, the frame
+  // would overtake other frames.
   Instant order_from_;
   Instant last_seen_;
   Duration queue_peak_;

@@ -22,7 +22,7 @@ class LossModel {
         random_(seed) {}
 
   // Decides for the next frame. Draws two random numbers each time, whatever the model. So a change
-  // of a probability changes the fate of as few frames as possible.
+  // of a probability changes the outcome for as few frames as possible.
   bool next_is_lost() {
     const double loss = random_.unit();
     const double change = random_.unit();

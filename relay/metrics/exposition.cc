@@ -55,18 +55,18 @@ constexpr ReasonGroup kReasonsOfPeer[] = {
      .help = "cuts of the send rate to the peer"},
 };
 
-// --- figures and states beside the counters ------------------------------------------------------
+// --- gauges and states beside the counters -------------------------------------------------------
 
 enum class Zero { kValue, kUnknown };
 
-// The factor times / over, which converts a value to its base unit. Both parts are whole numbers,
-// so that 551 ms become exactly 0.551 s.
+// Converts a value to its base unit: the factor is `times / over`. Both are whole numbers, so that
+// 551 ms become exactly 0.551 s.
 struct Scale {
   double times = 1;
   double over = 1;
 };
 
-// A number of a reply that may also fall, and is therefore written as a gauge.
+// A number in a reply that may also decrease, so it is exported as a gauge.
 struct Figure {
   const char* key;
   const char* family;
@@ -152,8 +152,8 @@ constexpr Figure kFiguresOfRecords[] = {
      "records of flows that wait for the writer, or for a file that fails"},
 };
 
-// A text field of a reply that has one of several known words. Each word gets a sample: 1 for the
-// word that the field has, 0 for the others.
+// A text field of a reply that has one of several known values. Each known value gets a sample: 1
+// for the present value, 0 for the other values.
 struct State {
   const char* key;
   const char* family;
@@ -178,7 +178,7 @@ constexpr State kStatesOfPeer[] = {
      kAdmissionWords},
 };
 
-// A text field of a reply, written as 1 if it is `word`, and otherwise as 0.
+// A text field of a reply. Its sample is 1 if the text equals `word`, otherwise 0.
 struct Flag {
   const char* key;
   std::string_view word;
@@ -219,7 +219,7 @@ constexpr Information kClass = {"class", "dictionary of the class", kWordsOfClas
 
 // --- writing the kinds of metrics ----------------------------------------------------------------
 
-// One of several objects of the same type, such as a peer, with the labels that identify it.
+// An object of a listing, such as a peer, with the labels that identify the object.
 struct Entry {
   Labels labels;
   const Json* reply;
@@ -248,8 +248,8 @@ void write_figures(ExpositionWriter& out, const Entries& entries, std::span<cons
   }
 }
 
-// If the field has a word that this program does not know, the word also gets a sample: a later
-// version of the gateway may have added it.
+// An unknown value of the field also gets a sample, since a later version of the gateway may have
+// added that value.
 void write_states(ExpositionWriter& out, const Entries& entries, const State& state) {
   out.begin({state.family, FamilyKind::kGauge, "", state.help});
   for (const Entry& entry : entries) {
@@ -293,7 +293,7 @@ void write_count(ExpositionWriter& out, const Labels& labels, std::uint64_t coun
   }
 }
 
-// Writes the counters of each entry that `Struct` lists, with one family for each counter. The
+// For each entry, writes the counters that `Struct` lists. Each counter has its own family, but the
 // counters of a reason group share one family.
 template <typename Struct>
 void write_counters(ExpositionWriter& out, const Entries& entries, std::string_view scope,
@@ -346,7 +346,8 @@ void write_histogram(ExpositionWriter& out, const Labels& labels, const Json& to
 
 // --- writing the replies -------------------------------------------------------------------------
 
-// The first `most` entries of a listing, without entries whose name is missing or repeated.
+// Returns up to `most` entries of a listing. Leaves out an entry if it has no name, or the same
+// name as an earlier entry.
 Entries entries_of(const Json& listing, const char* label, std::size_t most) {
   Entries entries;
   std::unordered_set<std::string> names;
@@ -360,7 +361,7 @@ Entries entries_of(const Json& listing, const char* label, std::size_t most) {
   return entries;
 }
 
-// The entries of an object, by name.
+// Returns the fields of a JSON object as entries, with the field names as labels.
 Entries entries_by_name(const Json& object, const char* label) {
   Entries entries;
   if (!object.is_object()) return entries;

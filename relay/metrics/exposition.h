@@ -1,4 +1,4 @@
-// Writes the figures of a gateway as metrics for Prometheus, in the form of
+// Writes the values that a gateway reports as metrics for Prometheus, in the form of
 // https://prometheus.io/docs/practices/naming and
 // https://prometheus.io/docs/instrumenting/writing_exporters.
 //
@@ -8,10 +8,10 @@
 //   time_ns of the codec          satrelay_compression_time_seconds_total
 //   bridged_no_peer_prefix        satrelay_bridged_frames_total{reason="no_peer_prefix"}
 //
-// All values are in seconds, bytes or bytes per second, or are ratios in which 1 is the whole. A
-// state has one sample for each of its possible values, and one of them is 1. A value that a
-// gateway has not measured, or does not know, has no sample. The configuration and the limits below
-// bound the number of samples. Flows have no metrics.
+// All values are in seconds, bytes or bytes per second, or are ratios in which 1 means 100%. A
+// state has a sample for each of its possible values: 1 for the present value, 0 for the other
+// values. A value that a gateway has not measured, or does not know, has no sample. The
+// configuration and the limits below bound the number of samples. Flows have no metrics.
 #pragma once
 
 #include <cstddef>

@@ -39,7 +39,7 @@ enum class FamilyKind {
 struct Family {
   std::string name;
   FamilyKind kind = FamilyKind::kGauge;
-  // The base unit, with which `name` must end. "" means that there is no unit.
+  // The base unit of the samples, such as "seconds". `name` must end with it. "" means no unit.
   std::string_view unit;
   std::string help;
 };

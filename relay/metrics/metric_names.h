@@ -9,8 +9,9 @@
 namespace satrelay::metrics {
 
 struct BaseUnit {
-  std::string_view name;  // "" for plain numbers
-  double divisor;         // divide a value in the counter's unit by this to get the base unit
+  std::string_view name;  // name of the base unit; "" for numbers without a unit
+  // A value in the counter's unit divided by this is a value in the base unit.
+  double divisor;
 };
 BaseUnit base_unit(CounterUnit unit);
 
@@ -19,14 +20,15 @@ BaseUnit base_unit(CounterUnit unit);
 // counter's name already begins with the scope, the scope is not repeated.
 std::string family_name(std::string_view scope, std::string_view counter, CounterUnit unit);
 
-// Counters that count the same thing for different reasons become one family with the label
+// Counters that count the same thing for different reasons. They become one family with the label
 // `reason`.
 struct ReasonGroup {
   std::string_view prefix;  // common prefix of the counters' names, such as "bridged_"
   const char* family;       // name of the family, such as "bridged_frames"
   const char* help;
   std::string_view bare_reason = {};  // reason for a counter named exactly `prefix`
-  std::string_view exception = {};    // a counter that has the prefix, but counts something else
+  // Name of a counter that has the prefix, but counts something else.
+  std::string_view exception = {};
 };
 // Returns the reason of `counter`, or "" if the counter is not in the group.
 std::string_view reason_in(const ReasonGroup& group, std::string_view counter);

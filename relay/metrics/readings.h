@@ -17,16 +17,16 @@ namespace satrelay::metrics {
 struct Readings {
   bool up = false;         // true if the gateway answered /satrelay/status
   std::string error = {};  // For the operator: why replies are missing. Empty if none is missing.
-  // Objects; `ports` has the port names as keys.
+  // JSON objects. The keys of `ports` are the names of the ports.
   nlohmann::ordered_json status, ports, counters, records;
-  nlohmann::ordered_json peers, rules, classes, links;  // lists
-  nlohmann::ordered_json histograms;                    // a list
+  nlohmann::ordered_json peers, rules, classes, links;  // JSON lists
+  nlohmann::ordered_json histograms;                    // a JSON list
 };
 
-// Reads all replies, and never throws StatsError. The first commands are answered from snapshots,
-// which a gateway gives even while a worker is stuck. The commands for rules and classes need the
-// worker. After the first command without an answer, the function sends no more commands, and the
-// later replies stay null.
+// Reads all replies, and never throws StatsError. First sends commands that the gateway answers
+// from snapshots, since it can answer them even while a worker is stuck. Then sends the commands
+// for rules and classes, which need a worker. After the first command without an answer, the
+// function sends no more commands, so the later replies stay null.
 Readings read_gateway(ctl::StatsClient& client);
 // Does the same over a new connection to `socket`.
 Readings read_gateway(const std::filesystem::path& socket, std::chrono::milliseconds timeout);

@@ -22,7 +22,8 @@ struct ReplyField {
   std::string_view name;
   ReplyType type = ReplyType::kNumber;
   std::string_view shape = {};
-  bool is_if_known = false;  // left out, or null, until the value has been measured
+  // True if the field may be missing or null, because the value has not been measured yet.
+  bool is_if_known = false;
 };
 
 // The fields of an object with this shape, in the order of the reply. Empty if there is no such

@@ -14,8 +14,8 @@
 namespace satrelay::records {
 namespace {
 
-// IPFIX has no value for "not known". So a record has a different template if it has figures from
-// the far gateway.
+// IPFIX cannot encode an unknown value. So there is one pair of templates with the values from the
+// far gateway, and one pair without them.
 constexpr std::uint16_t kTemplateV4 = 256;
 constexpr std::uint16_t kTemplateV6 = 257;
 constexpr std::uint16_t kFarTemplateV4 = 258;
@@ -133,8 +133,9 @@ static_assert(size_in_memory(kFieldsV6) + sizeof(Values) == sizeof(ValuesV6));
   throw std::runtime_error("libfixbuf: " + text);
 }
 
-// The layout of a record. kInMemory has the sizes and the padding of the struct. The other two are
-// layouts of the message, without or with the figures of the far gateway.
+// The layout of a record. kInMemory is the layout of the struct, with its sizes and padding. The
+// other two are layouts in the message: kSentWithFar includes the values from the far gateway,
+// kSent does not.
 enum class Form : std::uint8_t { kInMemory, kSent, kSentWithFar };
 
 void append_fields(fbTemplate_t* made, std::span<const Field> fields, Form form) {
@@ -218,9 +219,9 @@ std::uint16_t template_sent(const gateway::FlowRecord& record) {
 constexpr std::size_t kMessageHeader = 16;
 constexpr std::size_t kSetHeader = 4;
 
-// Returns an upper bound of the record's size in the message. For each text it counts one octet as
-// the length field. A longer text has a length field of three octets, but the struct's padding is
-// not sent and makes up for that.
+// Returns an upper bound of the record's size in the message. The bound counts one octet for the
+// length field of each text. A longer text has a length field of three octets. The bound still
+// holds, since it also counts the struct's padding, which is not sent.
 std::size_t longest_sent(const gateway::FlowRecord& record, const RecordContext& context) {
   const Values values = values_of(record, context);
   std::size_t size =

@@ -6,7 +6,7 @@
 namespace satrelay::records {
 namespace {
 
-// Appends the beginning of the flow, as RFC 3339 writes a time in UTC.
+// Appends the start time of the flow in UTC, in the format of RFC 3339.
 void append_time(fmt::memory_buffer& out, std::uint64_t utc_us) {
   const auto seconds = static_cast<std::time_t>(utc_us / 1'000'000);
   std::tm utc{};

@@ -19,8 +19,8 @@ static_assert(std::is_trivially_copyable_v<gateway::FlowRecord>);
 
 class RecordRing {
  public:
-  // The number of records in the ring: at 100,000 ends of flows a second, it lasts for a third of a
-  // second.
+  // Capacity of the ring in records. If 100,000 flows end per second and the writer is blocked, the
+  // ring is full after a third of a second.
   static constexpr std::size_t kRoom = 32'768;
   static constexpr std::size_t kMemory = kRoom * sizeof(gateway::FlowRecord);
 

@@ -75,8 +75,8 @@ class RecordWriter {
   const std::vector<RecordRing*> rings_;
   RecordCounters counters_;
   std::optional<RotatingFile> file_;
-  bool file_fails_ = false;   // the last write failed
-  std::string file_trouble_;  // the last error; "" if there was none recently
+  bool file_fails_ = false;   // true if the last write to the file failed
+  std::string file_trouble_;  // last error of the file; "" if there was none recently
   Duration file_pause_ = kFirstPause;
   Instant file_retry_;       // time of the next attempt, while the file fails
   Instant file_well_since_;  // time at which the last failure ended
@@ -85,7 +85,7 @@ class RecordWriter {
   fmt::memory_buffer lines_;
   std::size_t line_count_ = 0;
   std::optional<IpfixExporter> exporter_;
-  std::string collector_trouble_;  // the last error; "" if there was none recently
+  std::string collector_trouble_;  // last error of the collector; "" if there was none recently
   Instant export_failed_at_;       // time of the last error that was not an error of the socket
 
   mutable std::mutex mutex_;  // guards `report_`; held only to copy

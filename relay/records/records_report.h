@@ -9,8 +9,8 @@
 namespace satrelay::records {
 
 struct RecordsReport {
-  std::string file_state = "off";   // off, ok, failing
-  std::string ipfix_state = "off";  // off, connecting, ok, away
+  std::string file_state = "off";   // state of the file: off, ok, failing
+  std::string ipfix_state = "off";  // state of the collector: off, connecting, ok, away
   // The reason for the last failure. "" if there was none, or if the output has worked for some
   // time since.
   std::string file_trouble = {};

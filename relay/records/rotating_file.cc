@@ -74,8 +74,8 @@ void RotatingFile::rotate() {
   // Remove files with higher numbers, which an earlier configuration may have kept.
   for (unsigned i = limits_.keep + 1; std::filesystem::remove(numbered(i)); ++i) {
   }
-  // Find the first free number, and move only the files before it. If an earlier attempt failed to
-  // move FILE itself, FILE.1 is free now, and the numbered files do not move once more.
+  // Find the first free number, and move only the files before it. If an earlier attempt moved the
+  // numbered files but not FILE, the free number is 1. Then the numbered files do not move again.
   unsigned last = 1;
   while (last < limits_.keep && std::filesystem::exists(numbered(last))) ++last;
   for (unsigned i = std::min(last, limits_.keep); i > 0; --i) {

@@ -17,7 +17,8 @@ namespace satrelay::records {
 class RotatingFile {
  public:
   struct Limits {
-    ByteCount size;  // if a write would make the file larger than this, the file is rotated first
+    // Largest size of the file; a write that would exceed it rotates the file first.
+    ByteCount size;
     unsigned keep = 0;  // number of rotated files to keep
   };
 

@@ -40,9 +40,9 @@ class LinkBound {
 
  private:
   struct Step {
-    double from = 0;  // seconds
+    double from = 0;  // start of the step, in seconds
     double bits_per_second = 0;
-    double delay = 0;  // seconds
+    double delay = 0;  // one-way delay, in seconds
   };
   std::vector<Step> steps_;
 };

@@ -59,7 +59,7 @@ struct Experiment {
   std::string name;
   sim::Scenario scenario;  // the start times of the flows count from the start of the warm-up
   std::vector<FlowGroup> groups;
-  std::vector<LinkChange> changes;  // in order of time
+  std::vector<LinkChange> changes;  // changes of the link, in order of time
   Duration warm_up = Duration::seconds(5);
   Duration duration = Duration::seconds(60);
   Duration sampling = Duration::milliseconds(100);
@@ -68,8 +68,8 @@ struct Experiment {
   Instant zero() const { return Instant() + warm_up; }
 };
 
-// Appends a group of `count` flows to the scenario; each flow starts `spacing` after the flow
-// before. The client sends `upload` bytes as soon as it is connected. The server sends `download`
+// Appends a group of `count` flows to the scenario. Each flow starts `spacing` after the previous
+// flow. The client sends `upload` bytes as soon as it is connected. The server sends `download`
 // bytes as soon as it has accepted the connection.
 struct FlowRequest {
   std::string name = {};

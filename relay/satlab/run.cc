@@ -23,8 +23,8 @@ std::uint64_t peak_memory() {
   return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
 }
 
-// Adds the changes to the rate and delay steps of the link itself. The link then sends frames that
-// already wait when the rate changes at the new rate.
+// Returns the scenario with the experiment's changes of rate and delay as steps of the link itself.
+// If the rate then changes while frames wait, the link sends these frames at the new rate.
 sim::Scenario with_steps(const Experiment& experiment) {
   sim::Scenario scenario = experiment.scenario;
   for (const LinkChange& change : experiment.changes) {
@@ -97,7 +97,7 @@ class Run {
 
   void announce(Side from, BitRate rate) {
     if (!network_.is_running(from)) return;
-    // The name that sim::Network gives the link.
+    // "sat" is the name that sim::Network gives the link.
     network_.gateway(from).engine().rates().set_capacity("sat", gateway::LinkWay::kSend, rate,
                                                          network_.loop().now());
     network_.gateway(from).wake();
@@ -111,7 +111,7 @@ class Run {
     return false;
   }
 
-  // Lists the directions of each flow that have bytes to carry.
+  // Lists each direction of a flow in which bytes are to be sent.
   void list_flows() {
     for (const FlowGroup& group : experiment_.groups) {
       const std::size_t first = result_.flows.size();

@@ -16,27 +16,28 @@ namespace satrelay::satlab {
 // One sample of the network. If there are more than kMostFlowsInSeries flows, `network.flows` is
 // empty.
 struct Sample {
-  Duration at;          // since the run's zero
-  sim::Sample network;  // counts since the simulation began
+  Duration at;          // time since the run's zero
+  sim::Sample network;  // its counters start with the simulation, not at the run's zero
   // Bytes received in order by the hosts of each station.
   std::array<std::uint64_t, 2> host_received{};
 };
 inline constexpr std::size_t kMostFlowsInSeries = 64;
 
-// The figures of one direction of a flow. A direction without bytes to carry has no figures.
+// Results for one direction of a flow. A direction in which no bytes are to be sent has no results.
 struct FlowFigures {
   std::string name;
-  std::size_t flow = 0;  // index in the scenario
+  std::size_t flow = 0;  // index of the flow in the scenario
   sim::Side from{};
-  std::uint64_t bytes = 0;  // kUnlimited if the flow sends until the run ends
+  // Number of bytes to send; kUnlimited if the flow sends until the run ends.
+  std::uint64_t bytes = 0;
   std::uint64_t received = 0;
-  Duration start;                 // when the client opened the connection
+  Duration start;                 // time from the run's zero until the client opened the connection
   std::optional<Duration> first;  // time from `start` to the first byte at the receiver
-  // Time from `start` until the receiver has all bytes and the end.
+  // Time from `start` until the receiver has all bytes and the FIN.
   std::optional<Duration> completed;
   // Time from `start` until the server's connection was established.
   std::optional<Duration> sent_first;
-  double goodput = 0;  // bit/s, from `start` to completion or to the end of the run
+  double goodput = 0;  // rate in bit/s, from `start` to completion or to the end of the run
   // The earliest possible completion if the flow had the link alone. Infinite if it can never
   // complete.
   Duration bound;
@@ -47,7 +48,7 @@ struct FlowFigures {
 };
 
 struct DirectionFigures {
-  link::DirectionCounters counters;  // since the run's zero
+  link::DirectionCounters counters;  // counted since the run's zero
   Duration queue_peak;  // longest wait of a frame in the queue, including its own transmission
 };
 
@@ -55,7 +56,7 @@ struct RunResult {
   std::string name;
   std::uint64_t seed = 0;
   std::string congestion;  // congestion control of the hosts, as congestion_of() returns it
-  Duration virtual_time;   // from the run's zero to the end
+  Duration virtual_time;   // time from the run's zero to the end
   bool interrupted = false;
   std::vector<FlowGroup> groups;  // `first` and `count` refer to RunResult::flows
   std::vector<FlowFigures> flows;

@@ -10,7 +10,8 @@ namespace satrelay::satlab {
 struct RunOptions {
   std::string scenario;
   std::optional<std::uint64_t> seed;
-  std::string json;  // name of the JSON file; for these three, "" means that no file is written
+  // Names of the files to write: JSON, CSV and plot. "" means that the file is not written.
+  std::string json;
   std::string csv;
   std::string plot;
   bool quiet = false;

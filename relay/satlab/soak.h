@@ -29,7 +29,8 @@ enum class Frames : std::uint8_t { kSilent, kTraced };
 std::vector<std::string> run_here(const ScenarioName& name, const sim::Scenario& scenario,
                                   Frames frames);
 
-enum class Diagnostics : std::uint8_t { kShown, kHidden };  // whether the process writes to stderr
+// Whether the new process writes to stderr.
+enum class Diagnostics : std::uint8_t { kShown, kHidden };
 std::vector<std::string> run_apart(const ScenarioName& name, const sim::Scenario& scenario,
                                    Diagnostics diagnostics);
 

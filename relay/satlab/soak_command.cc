@@ -19,8 +19,8 @@
 namespace satrelay::satlab {
 namespace {
 
-// Only the first failures are simplified, each in a limited number of runs, so that the user sees
-// them soon.
+// Only the first failures are simplified, each with a limited number of runs. So the user does not
+// wait long for the report of these failures.
 constexpr std::size_t kMostMinimised = 3;
 constexpr std::size_t kMostRuns = 500;
 

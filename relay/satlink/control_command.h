@@ -15,7 +15,7 @@ enum class Outage : std::uint8_t { kOn, kOff };
 
 struct SetRate {
   Side side;
-  BitRate rate;  // zero means unlimited
+  BitRate rate;  // zero means an unlimited rate
 };
 struct SetLoss {
   Side side;
@@ -33,7 +33,7 @@ using ControlCommand = std::variant<SetRate, SetLoss, SetOutage, ShowCounters, S
 
 struct ControlParse {
   std::optional<ControlCommand> command;
-  // If there is no command: the mistake in the line, and the syntax that is allowed.
+  // If there is no command: a message with the mistake in the line and the allowed syntax.
   std::string error;
 };
 

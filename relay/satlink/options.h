@@ -9,10 +9,10 @@ namespace satrelay::satlink {
 
 struct Options {
   std::string file;    // name of the configuration file
-  bool check = false;  // only check the configuration
+  bool check = false;  // true if the program must only check the configuration
   // Control socket of a running satlink, if a command is sent instead of using `file`.
   std::string control;
-  std::vector<std::string> words;  // the words of the command
+  std::vector<std::string> words;  // words of the command to send
 };
 
 struct ParsedOptions {

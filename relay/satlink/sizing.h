@@ -17,8 +17,8 @@ struct Sizing {
 
 // `packet_bytes` is the memory of one packet buffer. If the configured `memory` is 0, each
 // direction gets room for its rate times its delay plus its queue, in full-size frames, and a
-// quarter more. A slow link also gets room for as many bytes in frames of the smallest size, but
-// for at most 16384 of these frames.
+// quarter more. On a slow link, more frames of the smallest size may be in flight. So such a link
+// gets room for this number of frames, up to 16384.
 Sizing size_for(const config::SatLink& config, std::size_t packet_bytes);
 
 }  // namespace satrelay::satlink

@@ -78,7 +78,7 @@ metrics::Readings GatewayLink::read() {
   try {
     return with_client([](ctl::StatsClient& client) {
       metrics::Readings readings = metrics::read_gateway(client);
-      // Let with_client() drop the broken connection instead of keeping it.
+      // Throw, so that with_client() drops the broken connection instead of keeping it.
       if (!readings.up) throw ctl::StatsError(readings.error);
       return readings;
     });

@@ -33,7 +33,7 @@ class GatewayLink {
   // Returns up to `count` entries of a listing, beginning with entry `first`.
   Json query_page(const std::string& command, std::size_t first, std::size_t count);
   Json query_all(const std::string& command);
-  // Reads all figures at once. Never throws ctl::StatsError.
+  // Reads all replies that metrics::read_gateway() reads. Never throws ctl::StatsError.
   metrics::Readings read();
   // Returns the answer of the control socket, which may have several lines. Throws
   // std::runtime_error.

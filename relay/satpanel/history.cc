@@ -75,7 +75,7 @@ float ratio(std::uint64_t part_before, std::uint64_t part, std::uint64_t whole_b
                             static_cast<double>(whole - whole_before));
 }
 
-// Renames the file to the first free name. Files with the other names are kept, since they may
+// Renames the file to the first free name. Files that were renamed earlier are kept, since they may
 // still be wanted. Returns nullopt and sets errno if the renaming fails.
 std::optional<std::filesystem::path> set_aside(const std::filesystem::path& file) {
   constexpr int kMostAside = 100;

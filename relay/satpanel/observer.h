@@ -65,7 +65,8 @@ class Observer {
 
  private:
   void run();
-  // If `is_due`, this is the regular reading of the second, and goes into the history.
+  // Reads the gateway once. If `is_due`, this is the regular reading of the second, and the history
+  // includes it.
   void look(bool is_due);
   void look_for_events();
   void fetch_events(const Json& numbers);

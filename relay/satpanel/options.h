@@ -18,7 +18,8 @@ struct ServeOptions {
   GatewaySockets gateway;
   ServerOptions server;  // `certificate` and `key` are paths of files here
   std::filesystem::path users;
-  std::filesystem::path state;  // a folder; "" means that nothing is kept across a restart
+  // Folder of files that survive a restart; "" means that nothing is kept.
+  std::filesystem::path state;
   // More names by which clients may address a panel that listens on a loopback address.
   std::vector<std::string> hosts;
   std::filesystem::path webhooks;  // a file that lists webhooks; "" means that there are none

@@ -29,8 +29,8 @@ bool are_equal(const std::string& a, const std::string& b) {
   return a.size() == b.size() && CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
 }
 
-// Returns the part of the path at the place of "{...}" at the end of `pattern`. Returns "" if the
-// pattern has no such end, and nullopt if the path does not match.
+// Returns the part of the path that matches "{...}" at the end of `pattern`. Returns "" if the
+// pattern does not end with "{...}", and nullopt if the path does not match.
 std::optional<std::string> match(std::string_view pattern, const std::string& path) {
   const std::size_t brace = pattern.find('{');
   if (brace == std::string_view::npos) {

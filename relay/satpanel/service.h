@@ -62,9 +62,9 @@ class Service {
     std::string user = {};           // "" if no user has logged in
     std::optional<Role> role = {};   // nullopt if the sender must log in first
     std::string csrf = {};           // CSRF token of the session, or ""
-    std::string session_token = {};  // "" if there is no session
-    std::string token = {};          // a program's token, or ""
-    std::string argument = {};       // the part of the path at the place of "{...}"
+    std::string session_token = {};  // token of the session; "" if there is no session
+    std::string token = {};          // token of a program, or ""
+    std::string argument = {};       // the part of the path that matches "{...}"
   };
 
   struct Parameter {

@@ -60,9 +60,9 @@ constexpr Parameter kEvents[] = {
 };
 constexpr Parameter kStream[] = {{"from", "A position; left out: new events only"}};
 
-// Parses a body, which must be a JSON object. Throws BadRequest. With the default type, a client
-// cannot cause much work by a body with many keys. In an ordered object, each new key is compared
-// with all earlier keys.
+// Parses a body, which must be a JSON object. Throws BadRequest. In an ordered object, each new key
+// is compared with all earlier keys, so a body with many keys would cause much work. The default
+// type avoids this.
 template <typename Object = nlohmann::json>
 Object object_from(const Request& request) {
   Object body = Object::parse(request.body, nullptr, false);

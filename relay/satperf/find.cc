@@ -11,8 +11,8 @@
 namespace satrelay::satperf {
 namespace {
 
-// In nanoseconds from the beginning of a run. Until then the controller is still searching, so a
-// rate that it found earlier is used only if it finds none later.
+// Time since the beginning of a run, in nanoseconds, until which the controller is still searching.
+// A rate that it found before this time is used only if it finds none later.
 constexpr std::uint64_t kSettled = 5'000'000'000;
 
 }  // namespace

@@ -25,7 +25,7 @@ class CarriedRate {
         overhead_(overhead) {}
 
   void look(const Snapshot& sender);
-  BitRate rate() const { return rate_; }  // zero means that it is not known
+  BitRate rate() const { return rate_; }  // zero means that the rate is not known
 
  private:
   std::uint64_t from_ns_, to_ns_;
@@ -43,8 +43,8 @@ class FoundRate {
     least_ = least_.is_zero() ? rate : std::min(least_, rate);
     most_ = std::max(most_, rate);
   }
-  // Sets the rate that the link has carried in this time, in bytes as the link counts them. It is
-  // lower than the found rate if one of the two machines was slower than the link.
+  // Sets the rate at which the sender has sent (CarriedRate), in bytes as the link counts them.
+  // This rate is lower than the found rate if one of the two machines was slower than the link.
   void set_carried(BitRate rate) { carried_ = rate; }
   // Returns the carried rate, but at least 85% and at most 100% of the found rate. The found rate
   // is slightly too high if a machine does not send or receive trains of packets on time. The
@@ -61,8 +61,8 @@ class FoundRate {
 };
 
 struct FoundLink {
-  FoundRate sent;      // from this end to the server
-  FoundRate received;  // from the server to this end
+  FoundRate sent;      // rates from this end to the server
+  FoundRate received;  // rates from the server to this end
   BitRate ceiling;
   std::uint32_t overhead = 38;
   std::uint64_t rtt_us = 0;

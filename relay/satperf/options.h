@@ -27,11 +27,11 @@ struct Options {
   std::string server;  // only used by the client: name or address of the server
   std::string bind;    // local address; empty means any address
   std::uint16_t port = kDefaultPort;
-  ByteCount buffer;  // zero means that it is computed from the rate
+  ByteCount buffer;  // size of the buffer; zero means that it is computed from the rate
   Duration timeout = Duration::seconds(10);
   std::optional<unsigned> cpu;
-  bool find = false;  // the client finds the rates of both directions
-  bool once = false;  // the server ends after its first run
+  bool find = false;  // true if the client must find the rates of both directions
+  bool once = false;  // true if the server must end after its first run
   Format format = Format::kText;
   LossReport losses = LossReport::kOff;
   std::string output;  // file to which the report is also written; empty if there is none

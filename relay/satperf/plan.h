@@ -33,9 +33,10 @@ struct Plan {
   stp::FeedbackMode feedback = stp::FeedbackMode::kAdaptive;
   BitRate feedback_budget = BitRate::bits_per_second(50'000);
   std::uint32_t overhead = 38;   // bytes that the link counts in addition to the IP packet
-  std::uint16_t segment = 1500;  // largest IP packet
-  std::uint64_t bytes = 0;  // for all streams together; 0 means that only `duration` limits the run
-  Duration duration;        // zero means that only `bytes` limits the run
+  std::uint16_t segment = 1500;  // size of the largest IP packet, in bytes
+  // Payload of all streams together; 0 means that only `duration` limits the run.
+  std::uint64_t bytes = 0;
+  Duration duration;  // length of the run; zero means that only `bytes` limits the run
   std::uint32_t streams = 1;
   std::uint32_t crc_interval = 1;  // one of this many blocks is checked; 0 means none
   Duration interval = Duration::seconds(1);

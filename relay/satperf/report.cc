@@ -20,7 +20,7 @@ std::string dump(const Json& json) {
 
 double seconds(std::uint64_t nanoseconds) { return static_cast<double>(nanoseconds) / 1e9; }
 
-// A negative figure is not known.
+// A negative value means that the value is unknown.
 constexpr double kUnknown = -1;
 
 // Returns the growth of a counter within a span, per second.

@@ -18,7 +18,7 @@ enum class LossReport : std::uint8_t { kOff, kOn };
 struct Span {
   Snapshot from, to;
 };
-// The spans of both ends, as far as this end knows them.
+// The spans of both ends. A span is nullopt if this end does not know it.
 struct BothEnds {
   std::optional<Span> sender;
   std::optional<Span> receiver;
@@ -33,7 +33,7 @@ class Report {
   // nothing to say.
   std::string start(const Plan& plan, End end, const std::string& peer) const;
   std::string interval(std::uint64_t time_ns, const BothEnds& ends) const;
-  // The spans begin with the run. If the run did not complete, `why` is the reason.
+  // The spans start at the beginning of the run. If the run did not complete, `why` is the reason.
   std::string summary(const BothEnds& ends, Outcome outcome, const std::string& why) const;
   // Returns a notice, for example about waiting or a refusal. The JSON format has notices as well,
   // so that the file of --output is complete.

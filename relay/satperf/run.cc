@@ -293,7 +293,7 @@ void Run::update_completion() {
 void Run::end(std::string why) {
   if (state_ == State::kEnded) return;
   // If the run is complete at the server, this is the regular end: the client closes the session
-  // once it has everything.
+  // once it has the server's last record. So there is no reason to report.
   if (state_ == State::kComplete && config_.end == End::kServer) why.clear();
   state_ = State::kEnded;
   why_ = std::move(why);

@@ -27,7 +27,7 @@ struct RunConfig {
   Plan plan;
   End end = End::kClient;
   std::uint64_t boot_epoch = 0;          // wall clock at the start, in nanoseconds
-  std::uint16_t datagram_overhead = 28;  // IP and UDP headers
+  std::uint16_t datagram_overhead = 28;  // size of the IP and UDP headers in bytes
 };
 
 class Run final : private stp::StreamSource {
@@ -39,7 +39,7 @@ class Run final : private stp::StreamSource {
     kEnded,     // the other end has stopped or cannot continue: see why()
   };
 
-  // `memory` holds the stored bytes, and must outlive the run.
+  // The run stores its payload in `memory`, which must outlive the run.
   Run(const RunConfig& config, MutableBytes memory, Instant now);
 
   void handle_packet(ConstBytes datagram, Instant now) { session_.handle_packet(datagram, now); }
@@ -72,7 +72,8 @@ class Run final : private stp::StreamSource {
   struct Flow {
     stp::StreamId stream{};
     bool over = false;
-    std::uint64_t limit = 0;  // in bytes; the maximum value if only the time limits the flow
+    // Number of bytes to transfer; the maximum value if only the time limits the flow.
+    std::uint64_t limit = 0;
     std::uint64_t moved = 0;  // number of bytes that were written or read
     bool block_damaged = false;
   };

@@ -20,7 +20,7 @@ class SendBatch {
     std::size_t bytes = 0;
     std::size_t segment = 0;
     std::size_t count = 0;
-    std::uint8_t traffic_class = 0;  // for the IP header
+    std::uint8_t traffic_class = 0;  // traffic class for the IP header
   };
   enum class Grouping : std::uint8_t { kOn, kOff };
 

@@ -49,8 +49,8 @@ class SocketAddress {
 // means any address of this machine. Throws Unreachable with the resolver's message.
 std::vector<SocketAddress> resolve(const std::string& host, std::uint16_t port);
 
-// Returns the size of the largest IP packet that can be sent to `peer`, as far as this machine
-// knows, or 0 if it does not know.
+// Returns the size in bytes of the largest IP packet that the kernel sends to `peer`, or 0 if the
+// kernel does not know it.
 std::size_t interface_mtu(const SocketAddress& peer);
 
 class UdpSocket {

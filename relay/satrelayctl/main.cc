@@ -73,7 +73,7 @@ Marks terminal_marks() {
 
 // The arguments of a command of the control socket, as the user typed them.
 struct ControlArguments {
-  std::vector<std::string> values;    // by position; "" if an argument was left out
+  std::vector<std::string> values;    // values by position; "" if an argument was left out
   std::vector<std::string> settings;  // KEY=VALUE
 };
 
@@ -350,8 +350,8 @@ void Program::add_tech_support() {
           [this] {
             support_.version = version_and_commit();
             support_.existing = replace_ ? Existing::kReplace : Existing::kKeep;
-            // If there are several gateways, the user must name one. If there is a single gateway
-            // that does not answer, or none, the archive says so.
+            // If several gateways run, the user must name one, so stats_socket() throws here. If no
+            // gateway runs, or if the only gateway does not answer, the archive says so.
             if (socket_.empty() && find_stats_sockets(runtime_folders()).size() > 1) stats_socket();
             return tech_support(support_, [this] { return stats_socket(); });
           });

@@ -141,7 +141,7 @@ Program::Program(config::Gateway& config, const std::string& file, const Accesse
   config.classes.clear();
   sockets_.emplace(config, accesses.control, loop_, operations_, tap_, epoch_utc);
   for (config::Peer& peer : config.peers) {
-    peer.security.forget_keys();  // for the same reason as the classes above
+    peer.security.forget_keys();  // the engines own the keys, as they own the classes
     if (peer.security.keys) continue;
     ops::log_warning("peer " + peer.name +
                      ": security: none; anyone on the satellite segment can read what the hosts "

@@ -10,8 +10,9 @@ namespace satrelay::text {
 
 enum class Align { kLeft, kRight };
 
-// The treatment of a column that does not fit. kLeaveOut leaves it out. kFold folds the text of the
-// last column, if it has sentences and enough width is left.
+// What happens if a table is too wide. kFold breaks the text of the column into several lines. Only
+// the last column can be folded, and only if at least 24 characters are left for it. Otherwise, the
+// last columns are left out.
 enum class Overflow { kLeaveOut, kFold };
 
 struct Column {

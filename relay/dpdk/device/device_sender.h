@@ -21,7 +21,7 @@ class DeviceSender {
     // The largest number of buffers in one large frame; 1 if the device cannot cut large frames.
     std::size_t pieces = 1;
   };
-  // rte_eth_tx_prepare() and rte_eth_tx_burst().
+  // Type of rte_eth_tx_prepare() and rte_eth_tx_burst(), which tests replace.
   using Call = std::uint16_t (*)(std::uint16_t port, std::uint16_t queue, rte_mbuf** packets,
                                  std::uint16_t count);
 
@@ -34,7 +34,7 @@ class DeviceSender {
   std::size_t send(Burst& burst);
 
   struct Counters {
-    // Counted as single frames, after the device has cut large ones.
+    // Sent frames. A large frame counts as the frames into which the device cuts it.
     std::uint64_t frames = 0, bytes = 0;
     std::uint64_t large = 0;    // large frames into which some of these frames were joined
     std::uint64_t refused = 0;  // frames dropped, since the driver refused them
@@ -67,7 +67,7 @@ class DeviceSender {
   Abilities abilities_;
   Call prepare_;
   Call transmit_;
-  bool any_left_ = false;  // a message of the burst needs an offload
+  bool any_left_ = false;  // whether any message of the burst needs an offload
   // Frames at the front of the burst to send singly, since the driver refused their large frame.
   std::size_t singly_ = 0;
   wire::Coalescer coalescer_;

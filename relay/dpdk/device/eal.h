@@ -12,7 +12,7 @@ namespace satrelay::dpdk {
 
 struct EalConfig {
   std::string program;      // name for messages, such as "satrelayd"
-  std::string file_prefix;  // must be unique on the machine
+  std::string file_prefix;  // DPDK's file prefix, which must be unique on the machine
   std::optional<unsigned> cpu;
   std::size_t memory = std::size_t{64} << 20;  // bytes for packet pools; DPDK's own need is added
   std::vector<config::Port> ports;             // DPDK scans only the buses of these ports

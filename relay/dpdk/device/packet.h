@@ -111,7 +111,7 @@ class Packet {
     constexpr std::size_t kV4 = wire::kIpv4HeaderSize, kV6 = wire::kIpv6HeaderSize;
     static_assert(wire::kMaxEthernetHeaderSize + kV4 < wire::kEthernetHeaderSize + kV6);
     // An IPv4 header behind two VLAN tags ends before an IPv6 header without tags would. So `from`
-    // tells the IP version.
+    // shows the IP version.
     const bool is_v4 = from < wire::kEthernetHeaderSize + kV6;
     const std::size_t ip = is_v4 ? kV4 : kV6;
     mbuf_->tx_offload = rte_mbuf_tx_offload(from - ip, ip, 0, 0, 0, 0, 0);

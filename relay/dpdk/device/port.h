@@ -26,7 +26,7 @@ namespace satrelay::dpdk {
 struct LinkState {
   bool up = false;
   bool gone = false;           // the kernel interface has vanished
-  std::uint32_t megabits = 0;  // 0 if it is unknown
+  std::uint32_t megabits = 0;  // speed in Mbit/s; 0 if it is unknown
 };
 
 class Port {
@@ -55,7 +55,7 @@ class Port {
   std::string description() const;  // such as "lan: af_packet on lan0"
   std::uint16_t mtu() const { return config_.mtu; }
   MacAddress mac() const { return device_->mac(); }
-  // The link at the last look().
+  // State of the link at the last look().
   LinkState link() const { return link_.load(std::memory_order_relaxed); }
   // Inspects the device. One thread beside the workers calls this several times a second. Returns
   // the changes since the last call, in order. If another interface of the same name has replaced

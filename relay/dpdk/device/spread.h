@@ -8,7 +8,7 @@
 namespace satrelay::dpdk {
 
 struct Spread {
-  unsigned queues = 1;  // a power of two
+  unsigned queues = 1;  // number of queues, a power of two
 };
 
 // The key of the hash repeats these 16 bits.

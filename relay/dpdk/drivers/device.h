@@ -24,11 +24,11 @@ namespace satrelay::dpdk {
 // Properties that are known once the device is open, and never change.
 struct DeviceFacts {
   bool sums_tcp = false;  // the device completes TCP checksums of frames that it sends
-  // While there is no link, the device keeps frames and sends them when they are of no use any
-  // more.
+  // True if the device keeps frames while there is no link, and sends them when the link is back,
+  // although they are outdated by then.
   bool keeps_frames = false;
-  int numa_node = -1;                // of a PCI device; -1 if it is unknown
-  std::vector<std::string> notices;  // to the operator, one sentence each
+  int numa_node = -1;                // NUMA node of a PCI device; -1 if it is unknown
+  std::vector<std::string> notices;  // notices to the operator, one sentence each
   // Offloads that the worker wants and the device lacks, in words.
   std::vector<std::string> missing_offloads;
 };

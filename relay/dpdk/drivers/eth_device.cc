@@ -137,8 +137,8 @@ std::size_t EthDevice::finish(rte_mbuf** frames, std::size_t count, Queue& queue
       }
       ++queue.rx_joined;
     }
-    // If a device does not recognize a packet, it does not check the checksum. Several drivers mark
-    // the checksum as good all the same.
+    // A device does not check the checksum of a packet that it does not recognize. But several
+    // drivers mark that checksum as good.
     if (packet.checksum_is_verified() && !packet.is_plain_transport()) packet.set_unchecked();
     if (packet.checksum_is_verified()) {
       ++queue.rx_checksums_verified;

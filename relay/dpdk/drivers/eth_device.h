@@ -63,7 +63,8 @@ class EthDevice : public Device {
   bool is_started_ = false;
   std::vector<Queue> queues_;
   std::vector<std::uint8_t> rss_key_;
-  // Guards reads of the device's counters: drivers add up registers that a read resets.
+  // Guards reads of the device's counters. Many drivers keep sums of hardware registers that each
+  // read resets to zero, so two reads at the same time would corrupt a sum.
   mutable std::mutex stats_mutex_;
 };
 

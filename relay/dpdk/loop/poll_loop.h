@@ -82,8 +82,8 @@ class PollLoop {
     }
   }
 
-  // How long the loop rested before this round, at most as long as it intended: the time by which
-  // the kernel woke it late does not count.
+  // How long the loop paused before this round. Does not include the time by which the kernel woke
+  // the loop late.
   Duration last_rest() const { return last_rest_; }
   // How long the last round took; zero before the first one.
   Duration last_round() const { return last_round_; }
@@ -94,7 +94,7 @@ class PollLoop {
   void unwatch(int descriptor);
 
  private:
-  bool idle(Instant now, Instant next_timeout);  // returns true if the loop has rested
+  bool idle(Instant now, Instant next_timeout);  // returns true if the loop has paused
   void wait(Duration length);
 
   static constexpr std::size_t kMaxDescriptors = 8;

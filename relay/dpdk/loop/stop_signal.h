@@ -9,7 +9,7 @@ class StopSignal {
   // user can still interrupt a stop that hangs.
   static void install();
   static bool requested();
-  static void request();  // has the effect of a signal
+  static void request();  // requests a stop, as SIGTERM does
 };
 
 }  // namespace satrelay::dpdk

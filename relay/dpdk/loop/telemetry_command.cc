@@ -10,7 +10,8 @@
 namespace satrelay::dpdk {
 namespace {
 
-// Longer than the longest sleep of the polling thread.
+// How long the telemetry thread waits for an answer: longer than the longest sleep of the polling
+// thread.
 constexpr std::chrono::milliseconds kPatience(1000);
 
 // Held while a request is served, so that `current` is not destroyed meanwhile.
@@ -58,7 +59,7 @@ TelemetryCommand::TelemetryCommand(const std::string& path, const std::string& h
 }
 
 TelemetryCommand::~TelemetryCommand() {
-  answer({});  // for a request that waits at this moment
+  answer({});  // completes a request that waits at this moment
   const std::lock_guard lock(current_mutex);
   current = nullptr;
 }

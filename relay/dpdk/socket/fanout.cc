@@ -92,8 +92,8 @@ void put_v4(Program& program, std::uint32_t ip) {
     program.add_to_sum();
   }
   program.put(BPF_LD | BPF_H | BPF_ABS, ip + 6);
-  program.go_to_if(BPF_JSET, 0x3fff, Label::kMap);  // a fragment
-  program.put(BPF_LDX | BPF_B | BPF_MSH, ip);       // length of the header
+  program.go_to_if(BPF_JSET, 0x3fff, Label::kMap);  // the packet is a fragment
+  program.put(BPF_LDX | BPF_B | BPF_MSH, ip);       // loads the length of the IP header into X
   put_transport(program, ip + 9, BPF_IND, ip);
 }
 

@@ -16,10 +16,10 @@ namespace satrelay::dpdk {
 
 // The state of the interface at one look.
 struct InterfaceView {
-  bool is_there = true;    // the interface that the port has opened still exists
+  bool is_there = true;    // whether the interface that the port has opened still exists
   std::string name;        // the current name of the interface
-  bool is_enabled = true;  // set up, as by `ip link set up`
-  bool is_running = true;  // up, with a carrier
+  bool is_enabled = true;  // administratively up (`ip link set up`)
+  bool is_running = true;  // operationally up: enabled, with a carrier
   std::uint32_t megabits = 0;
   // While the interface is absent: whether another interface has the configured name.
   bool has_successor = false;
@@ -37,12 +37,12 @@ enum class PortChangeKind : std::uint8_t {
 
 struct PortChange {
   PortChangeKind kind{};
-  std::string detail;  // may be empty
+  std::string detail;  // text about the change; may be empty
 };
 
 class InterfaceWatch {
  public:
-  // If an interface has returned, how long it may take until it has its former settings again.
+  // Time within which an interface that has returned must have its former settings again.
   static constexpr Duration kPatience = Duration::seconds(3);
 
   // `name`: the name by which the port has opened the interface.

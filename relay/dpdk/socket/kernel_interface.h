@@ -30,9 +30,9 @@ class KernelInterface {
   unsigned index() const { return index_; }
   MacAddress mac() const;
   std::uint16_t mtu() const;
-  bool is_enabled() const;         // up
-  bool is_running() const;         // up, with a carrier
-  std::uint32_t megabits() const;  // 0 if unknown
+  bool is_enabled() const;         // administratively up (`ip link set up`)
+  bool is_running() const;         // operationally up: enabled, with a carrier
+  std::uint32_t megabits() const;  // speed in Mbit/s; 0 if it is unknown
 
   // Names, as `ethtool -k` prints them, of the receive offloads that merge frames and are on.
   std::vector<std::string> active_merge_offloads() const;

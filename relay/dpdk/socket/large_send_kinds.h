@@ -2,9 +2,9 @@
 //
 // A kernel before 6.2 does not accept large UDP frames (UDP_L4) from a packet socket: it returns
 // EINVAL. Some network cards cannot cut large frames, cannot cut them behind VLAN tags, or cannot
-// cut them into so many frames. Such a card refuses the frame with ENOBUFS, as does a card that is
-// merely busy. So a refusal halves the number of frames that are joined, down to one. After kTrial
-// frames the number is doubled again.
+// cut them into so many frames. Such a card refuses the frame with ENOBUFS. But a card that is
+// merely busy returns the same error. So a refusal halves the number of frames that are joined,
+// down to one, and after kTrial frames the number is doubled again.
 #pragma once
 
 #include <algorithm>
@@ -16,8 +16,8 @@ namespace satrelay::dpdk {
 
 class LargeSendKinds {
  public:
-  // How many frames of a refused kind are sent before a larger number is tried. A failed trial
-  // costs one system call that sends nothing.
+  // Number of frames of a refused kind that are sent before more frames are joined again. If that
+  // fails, it costs one system call that sends nothing.
   static constexpr std::uint32_t kTrial = 65'536;
 
   struct Kind {

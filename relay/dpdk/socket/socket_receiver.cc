@@ -141,9 +141,9 @@ void SocketReceiver::open(Slot& slot, const mmsghdr& message, std::byte* large) 
   ready_ = std::move(slot.packet);
 }
 
-// Completes the checksum that the sender left open. In a tunnel, that is the checksum of an inner
-// header, which cannot be found from the outer headers. Its position then comes from the offload
-// header, as does the position of SCTP's CRC.
+// Completes the checksum that the sender left to its network card. The checksum of an inner header
+// in a tunnel cannot be found from the outer headers. Its position is taken from the offload
+// header, and so is the position of SCTP's CRC.
 void SocketReceiver::finish(Slot& slot, MutableBytes frame, std::size_t tag) {
   const std::size_t start = slot.head.checksum_start + tag;
   if (finish_checksum(frame, start)) {

@@ -36,12 +36,14 @@ class SocketReceiver {
 
   struct Counters {
     std::uint64_t frames = 0, bytes = 0;
-    std::uint64_t large = 0;               // frames that were cut
-    std::uint64_t oversized = 0;           // of these, frames cut because they exceeded the MTU
-    std::uint64_t checksums_finished = 0;  // checksums that the sender left open
-    // Frames dropped: truncated, or too long and of a form that cannot be cut.
+    std::uint64_t large = 0;      // frames that were cut
+    std::uint64_t oversized = 0;  // frames of `large` that were cut because they exceeded the MTU
+    // Number of checksums that were completed here, as the sender had left them to its network
+    // card.
+    std::uint64_t checksums_finished = 0;
+    // Frames dropped because they were truncated, or because they were too long and cannot be cut.
     std::uint64_t uncut = 0;
-    std::uint64_t no_buffer = 0;  // calls that found the pool empty
+    std::uint64_t no_buffer = 0;  // number of times that the pool was empty
   };
   const Counters& counters() const { return counters_; }
 
@@ -82,8 +84,9 @@ class SocketReceiver {
   std::size_t next_ = 0;  // next slot to open, among the slots that the last system call has filled
   std::size_t fetched_ = 0;
   bool large_came_ = false;
-  Packet ready_;                            // a whole frame, ready to be delivered
-  std::optional<wire::Segmenter> cutting_;  // cuts the large frame of the slot before next_
+  Packet ready_;  // a whole frame, ready to be delivered
+  // Cuts a large frame into segments: the frame of the slot before next_.
+  std::optional<wire::Segmenter> cutting_;
   Counters counters_;
 };
 

@@ -67,8 +67,8 @@ class SocketSender {
   SystemCall call_;
   LargeSendKinds kinds_;
   unsigned changes_ = 0;
-  bool stuck_ = false;        // the last send() left its first frame in the burst
-  bool was_invalid_ = false;  // the last system call has ended with EINVAL
+  bool stuck_ = false;        // whether the last send() has left its first frame in the burst
+  bool was_invalid_ = false;  // whether the last system call has ended with EINVAL
   // Number of frames at the front of the burst to send singly, since they were refused as one large
   // frame.
   std::size_t singly_ = 0;

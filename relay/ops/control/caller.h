@@ -7,9 +7,9 @@
 namespace satrelay::ops {
 
 struct Caller {
-  std::uint32_t user = 0;  // the user's number on this machine, from the kernel
-  // "panel:NAME" if the panel sends the command on behalf of its user NAME. The gateway cannot
-  // check the name, and trusts the panel. Empty if the caller acts for itself.
+  std::uint32_t user = 0;  // user ID on this machine, as the kernel reports it
+  // "panel:NAME" if the panel sends the command on behalf of its user NAME, otherwise empty. The
+  // gateway cannot check the name, and trusts the panel.
   std::string on_behalf_of = {};
 };
 

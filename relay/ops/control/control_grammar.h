@@ -31,14 +31,15 @@ enum class ControlVerb : std::uint8_t {
 
 enum class ValueType : std::uint8_t {
   kName,      // any word
-  kChoice,    // one of `words`
-  kNumber,    // 1 to `most`
+  kChoice,    // one word of the list `words`
+  kNumber,    // a whole number from 1 to `most`
   kRate,      // a rate of 1 kbit/s or more, such as 12Mbit
   kDuration,  // a time of 1s to 24h
 };
 
-// A listing of the stats socket whose entries have the possible names of a value. satrelayctl uses
-// it to complete a word. The name is in `field`, or in `otherwise` if `field` is empty.
+// A listing of the stats socket that contains the possible values of a name. satrelayctl completes
+// words from this listing. Each entry has its name in the field `field` or, if that is empty, in
+// the field `otherwise`.
 struct NamesIn {
   const char* listing = nullptr;
   const char* field = "name";
@@ -46,7 +47,8 @@ struct NamesIn {
 };
 
 struct ControlValueSpec {
-  const char* name;  // such as "LINK"; for a setting its key, such as "weight"
+  // Name of the argument, such as "LINK", or key of the setting, such as "weight".
+  const char* name;
   ValueType type;
   const char* help;
   std::span<const std::string_view> words = {};
@@ -58,8 +60,8 @@ struct ControlValueSpec {
 
 enum class Presence : std::uint8_t {
   kRequired,
-  // The client may leave the argument out. Only for the last argument; satrelayctl makes it an
-  // option.
+  // The client may leave the argument out. Only the last argument may be optional. satrelayctl
+  // offers an optional argument as an option.
   kOptional,
 };
 
@@ -85,7 +87,7 @@ enum class ControlUse : std::uint8_t {
 
 struct ControlCommandSpec {
   ControlVerb verb;
-  std::string_view name;  // one word, or two
+  std::string_view name;  // name of the command: one word, or two
   const char* help;
   std::span<const ControlArgument> arguments;
   Right right;
@@ -222,9 +224,9 @@ struct ControlValue {
   std::string_view text;
   bool is_instead = false;
   std::size_t choice = 0;                    // only for kChoice: index of the chosen word
-  std::uint64_t number = 0;                  // only for kNumber
-  BitRate rate;                              // only for kRate; zero if `is_instead`
-  Duration duration = Duration::infinite();  // only for kDuration
+  std::uint64_t number = 0;                  // only for kNumber: the value
+  BitRate rate;                              // only for kRate: the value; zero if `is_instead`
+  Duration duration = Duration::infinite();  // only for kDuration: the value
 };
 
 // A line that was parsed and that the table allows. The texts point into the text that was parsed.
@@ -233,7 +235,8 @@ struct ControlLine {
   static constexpr std::size_t kMostSettings = 8;
 
   const ControlCommandSpec* command = nullptr;
-  std::string_view on_behalf_of = {};  // "panel:NAME"; "" means that the caller acts for itself
+  // "panel:NAME" if the panel sends the line for its user NAME, otherwise "".
+  std::string_view on_behalf_of = {};
   // An argument that was left out has a default ControlValue.
   std::array<ControlValue, kMostArguments> arguments;
   std::array<std::optional<ControlValue>, kMostSettings> settings;
@@ -246,7 +249,8 @@ struct ControlLine {
 
 struct ControlLineParse {
   std::optional<ControlLine> line;
-  std::string error;  // If there is no line: the mistake in it, and the syntax that is allowed.
+  // If `line` is empty: a message with the mistake in the text and the allowed syntax.
+  std::string error;
 };
 
 // The words "as panel:NAME" before a command say that the panel sends the command on behalf of its

@@ -16,7 +16,8 @@ struct SocketAccess {
   bool is_private() const { return mode == 0600; }
 };
 
-// `group` is a group of this machine, or "". Throws std::runtime_error if there is no such group.
+// `group` is the name of a group of this machine, or "" for no group. Throws std::runtime_error if
+// this machine has no group with this name.
 SocketAccess resolve(const std::string& group, mode_t mode);
 // Gives the socket at `path` its owner, group and mode. Throws std::runtime_error.
 void open_to(const std::string& path, const SocketAccess& access);

@@ -1,6 +1,6 @@
 // Events are the changes of state that an operator should learn of without asking. This file lists
-// all kinds. An event is a value. EventLog numbers and writes it, and other outputs get the same
-// events.
+// all kinds. EventLog gives each event a number and writes it to the log. Other outputs get the
+// same events.
 #pragma once
 
 #include <cstddef>
@@ -43,7 +43,7 @@ enum class EventKind : std::uint8_t {
   kPortUnfit,  // The device is back, but in a state that only a restart of the gateway can correct.
   // Frames were dropped because they are longer than the MTU and cannot be segmented.
   kFramesMerged,
-  kFramesMissed,  // frames were lost before the worker could take them
+  kFramesMissed,  // frames were lost before a worker received them
   // About the gateway.
   kMemoryLow,
   kMemoryNormal,
@@ -52,8 +52,8 @@ enum class EventKind : std::uint8_t {
   kStationOnBothSides,
   // Servers answer in a different VLAN from the SYN. Their connections are bridged.
   kAnswersInOtherVlan,
-  // A service behind a peer refuses connections or does not answer. Clients now wait for its
-  // answer.
+  // A service behind a peer refuses connections or does not answer. From now on, a client of this
+  // service gets its SYN-ACK only after the service has answered.
   kServiceRefuses,
   // Like kServiceRefuses, but for all servers behind a peer that are reached by IPv4, or by IPv6.
   kFamilySilent,
@@ -73,7 +73,7 @@ enum class EventKind : std::uint8_t {
   // About an output of the flow records: the file, or the IPFIX collector.
   kRecordsFailing,
   kRecordsResumed,
-  kRecordsLost,  // the output works, but is too slow
+  kRecordsLost,  // the output works, but so slowly that records are lost
   // Commands to the gateway.
   kReloadDone,
   kReloadRefused,
@@ -96,7 +96,7 @@ inline constexpr std::size_t kEventKinds = static_cast<std::size_t>(EventKind::k
 
 // The parts that all events of a kind have in common.
 struct EventDescription {
-  std::string_view name;  // snake_case, stable; docs/statistics.md lists them
+  std::string_view name;  // in snake_case; never changes; docs/statistics.md lists all names
   Severity severity = Severity::kInfo;
   std::string_view text;    // the change, as written after the subject
   std::string_view advice;  // what the operator should do; may be empty
@@ -105,8 +105,8 @@ const EventDescription& describe(EventKind kind);
 
 struct Event {
   EventKind kind{};
-  std::string subject;  // "peer hub", "port lan", "records file", "gateway"
-  std::string detail;   // figures; may be empty
+  std::string subject;  // what the event is about: "peer hub", "port lan", "gateway"
+  std::string detail;   // numbers that describe the event; may be empty
   // For a command: the user that gave it, and the setting before and after it.
   std::optional<Caller> caller = {};
   std::string before = {};

@@ -22,7 +22,7 @@ class EventLimit {
   };
   struct LeftOut {
     std::uint64_t count = 0;
-    std::string last_subject;  // "" if the subject is not known
+    std::string last_subject;  // subject of the last event that was left out; "" if not known
   };
   explicit EventLimit(Rate rate);
 

@@ -39,7 +39,7 @@ class EventLog {
 
   struct Environment {
     std::function<void(config::LogLevel, const std::string& line, std::span<const LogField>)> log;
-    std::function<std::uint64_t()> time_ms;  // the time in milliseconds since 1970, UTC
+    std::function<std::uint64_t()> time_ms;  // returns the time in milliseconds since 1970, UTC
     // Returns the name of a user; may be slow.
     std::function<std::string(std::uint32_t user)> name_of_user;
   };

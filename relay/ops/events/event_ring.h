@@ -31,7 +31,7 @@ class EventRing {
   };
   Numbers numbers() const;
   // Returns up to `count` events, beginning with number `first`. If that event is no longer kept,
-  // begins with the oldest event. Returns none if no event has reached the number `first` yet.
+  // begins with the oldest event. Returns an empty list if no event has the number `first` yet.
   std::vector<NumberedEvent> from(std::uint64_t first, std::size_t count) const;
 
   // Adds the event, and returns its number. Replaces the characters of its texts that are not

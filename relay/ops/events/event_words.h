@@ -10,7 +10,7 @@ struct EventWords {
   std::string_view name;
   std::string_view subject;
   std::string_view text;    // the change of state
-  std::string_view detail;  // figures about the change
+  std::string_view detail;  // numbers that describe the change
   std::string_view advice;
   std::string_view user;
   std::string_view before;

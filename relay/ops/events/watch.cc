@@ -52,7 +52,7 @@ std::string counted(std::uint64_t count, const char* what) {
   return std::to_string(count) + ' ' + what + (count == 1 ? "" : "s");
 }
 
-// Why the send rate is not higher.
+// Returns a text that says what limits the send rate to the peer.
 std::string cause_of(const gateway::PeerSnapshot& peer) {
   const auto limits = [&](BitRate limit) {
     return !limit.is_zero() && limit <= peer.send_rate.scaled(102, 100);

@@ -47,9 +47,9 @@ class Watch {
   static constexpr Duration kCutAfter = Duration::seconds(2);
   // Least time between two reports of cuts of a peer's send rate, even of brief cuts.
   static constexpr Duration kLoweredInterval = Duration::seconds(1);
-  // Memory counts as low if 90% of it is used, or if connections or frames were refused for lack of
-  // it. It counts as normal again once less than 75% is used, and neither has happened for this
-  // long.
+  // Memory counts as low if 90% of it is used, or if a connection or a frame was refused for lack
+  // of memory. It counts as normal again once both conditions have been false for this long, and
+  // less than 75% is used.
   static constexpr Duration kMemoryNormalAfter = Duration::seconds(10);
   static constexpr Duration kWorkerStuckAfter = Duration::seconds(2);
   // A flood begins with the first SYN above the limit of half-open connections.
@@ -71,14 +71,14 @@ class Watch {
  private:
   struct Peer {
     stp::PeerState state = stp::PeerState::kConnecting;
-    Instant since;  // start of this state
+    Instant since;  // time at which the present state began
     std::uint64_t restarts = 0;
     std::uint64_t security_mismatches = 0;
     std::uint64_t lanes_mismatches = 0;
     bool unheard_told = false;
     bool wrong_key = false;
     bool given_up = false;
-    bool was_full = false;  // the rate has been full in this session
+    bool was_full = false;  // true once the rate has been full in this session
     bool rate_cut = false;
     Instant low_since = Instant::never();
     std::uint64_t cuts = 0;  // number of cuts at the last report

@@ -27,7 +27,7 @@ struct CaptureRequest {
   std::uint32_t magic = kMagic;
   CapturePlace place = CapturePlace::kLan;
   std::uint8_t unused[3] = {};
-  std::uint32_t longest = kLongestCapture;  // most bytes of each frame that the client wants
+  std::uint32_t longest = kLongestCapture;  // the client gets at most this many bytes of each frame
   std::uint32_t instructions = 0;  // number of the filter's instructions; 0 means no filter
   // "panel:NAME", padded with zeros, with the same meaning as `as` on the control socket. If there
   // are only zeros, the client acts for itself.
@@ -37,7 +37,7 @@ struct CaptureRequest {
 enum class CaptureWay : std::uint8_t { kIn = 0, kOut = 1, kEnd = 2 };
 
 struct CaptureRecord {
-  std::uint64_t time = 0;      // UTC, nanoseconds
+  std::uint64_t time = 0;      // nanoseconds since 1970, UTC
   std::uint32_t captured = 0;  // number of the frame's bytes that follow this record
   std::uint32_t original = 0;  // length of the frame in bytes
   CaptureWay way = CaptureWay::kIn;

@@ -15,7 +15,7 @@ namespace satrelay::ops {
 class FlowPages {
  public:
   using Clock = std::chrono::steady_clock;
-  // If a client continues from the page before, the worker describes this many flows in one answer.
+  // If a client reads consecutive pages, the worker describes this many flows in one answer.
   static constexpr std::size_t kAtOnce = 96;
   // The largest age of a page. Other data of the stats socket has the same limit.
   static constexpr std::chrono::milliseconds kFresh{100};

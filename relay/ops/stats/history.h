@@ -26,11 +26,11 @@ namespace satrelay::ops {
 struct HistoryPoint {
   static constexpr float kUnknown = std::numeric_limits<float>::quiet_NaN();
 
-  std::uint64_t time_ms = 0;  // UTC; end of the interval
+  std::uint64_t time_ms = 0;  // end of the interval, in ms since 1970, UTC
   float send_bps = kUnknown;
   float receive_bps = kUnknown;
   float loss_ratio = kUnknown;  // number of lost STP packets divided by the number sent
-  // Round trip at the end of the interval; the longest of several peers.
+  // Round-trip time at the end of the interval. If there are several peers, the longest one.
   float rtt_seconds = kUnknown;
   // Relayed and bridged bytes that waited at the end of the interval.
   float queued_bytes = kUnknown;
@@ -58,7 +58,7 @@ class History {
  private:
   // The values of a series at one time: counters, and momentary values such as the round trip.
   struct Figures {
-    std::uint64_t sent = 0, received = 0;  // bytes
+    std::uint64_t sent = 0, received = 0;  // numbers of bytes
     bool counts_received = false;
     std::uint64_t packets_out = 0, packets_lost = 0;
     std::uint64_t plain = 0, encoded = 0;
@@ -68,14 +68,14 @@ class History {
   };
   struct Series {
     Figures before;
-    std::uint64_t seen = 0;  // `times_` after the last add() that had this series
+    std::uint64_t seen = 0;  // value of `times_` after the last add() with this series
     std::array<HistoryPoint, kPoints> points{};
   };
   using Name = std::pair<HistoryOf, std::string>;
   using All = std::map<Name, Figures>;
   static All figures_of(const Snapshot& snapshot,
                         const std::vector<gateway::ClassSnapshot>& classes);
-  static HistoryPoint point_of(const Figures& now);  // only the values that need no earlier point
+  static HistoryPoint point_of(const Figures& now);  // sets only values that need no earlier point
   static HistoryPoint point_of(const Figures& before, const Figures& now, double seconds);
 
   mutable std::mutex mutex_;  // guards all members below

@@ -18,8 +18,10 @@ class LiveView {
   virtual std::vector<gateway::FlowSnapshot> flows(std::size_t first, std::size_t count) const = 0;
   virtual std::optional<gateway::FlowSnapshot> flow(std::uint64_t id) const = 0;
   virtual std::vector<gateway::RuleSnapshot> rules(std::size_t first, std::size_t count) const = 0;
-  virtual std::vector<gateway::ClassSnapshot> classes() const = 0;    // the list is always short
-  virtual std::vector<gateway::BridgedSnapshot> bridged() const = 0;  // the list is always short
+  // Returns all entries at once, since there are always few.
+  virtual std::vector<gateway::ClassSnapshot> classes() const = 0;
+  // Returns all entries at once, since there are always few.
+  virtual std::vector<gateway::BridgedSnapshot> bridged() const = 0;
   virtual gateway::Explanation explain(const gateway::PolicyKey& key) const = 0;
 };
 

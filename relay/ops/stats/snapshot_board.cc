@@ -25,8 +25,8 @@ bool SnapshotBoard::run(Question question, Clock::duration patience) {
   question_ = std::move(question);
   asked_.store(true, std::memory_order_relaxed);
   const bool done = answered_.wait_until(lock, deadline, [this] { return !question_; });
-  // Remove the question: it writes to a variable of the caller that is invalid after this function
-  // returns.
+  // Remove the query. It writes to a variable of the caller, which no longer exists after this
+  // function returns.
   question_ = nullptr;
   asked_.store(false, std::memory_order_relaxed);
   return done;

@@ -30,13 +30,13 @@ namespace satrelay::ops {
 
 // A network port, and its counters since it was opened.
 struct PortSnapshot {
-  std::string name;    // "lan", "wan"
-  std::string device;  // "lan: af_packet on lan0"
+  std::string name;    // name of the port: "lan" or "wan"
+  std::string device;  // such as "lan: af_packet on lan0"
   MacAddress mac;
   std::uint16_t mtu = 0;
   bool link_up = false;
   bool gone = false;                // the kernel interface has vanished
-  std::uint32_t link_megabits = 0;  // 0 if not known
+  std::uint32_t link_megabits = 0;  // speed of the link; 0 if it is not known
   dpdk::PortStats stats;
 };
 
@@ -93,11 +93,12 @@ class SnapshotBoard {
   bool run(Question question, Clock::duration patience);
 
   const Look look_;
-  std::timed_mutex one_reader_;  // one question at a time
-  std::mutex mutex_;  // guards all members below; held only to move values, and to answer
+  std::timed_mutex one_reader_;  // admits one reader at a time
+  // Guards all members below; held only to move a query, and while the worker runs it.
+  std::mutex mutex_;
   std::condition_variable answered_;
   std::atomic<bool> asked_ = false;
-  Question question_;  // from the waiting reader; called only under the lock
+  Question question_;  // query of the waiting reader; called only with the lock held
 };
 
 }  // namespace satrelay::ops

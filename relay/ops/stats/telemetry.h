@@ -46,7 +46,7 @@ std::optional<Page> parse_page(std::string_view text, std::size_t most);
 // `text` is malformed.
 struct HistoryQuestion {
   HistoryOf of = HistoryOf::kGateway;
-  std::string name;  // "" for the gateway
+  std::string name;  // name of the link, class or peer; "" for the gateway
   Page page;
 };
 std::optional<HistoryQuestion> parse_history_question(std::string_view text, std::size_t most);

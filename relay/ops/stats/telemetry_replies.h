@@ -38,8 +38,8 @@ TelemetryDict to_dict(const gateway::RuleSnapshot& rule);
 TelemetryDict to_dict(const gateway::ClassSnapshot& traffic_class);
 TelemetryDict to_dict(const gateway::HistogramSnapshot& histogram);
 TelemetryDict to_dict(const gateway::BridgedSnapshot& connection);
-TelemetryDict to_dict(const gateway::FlowSnapshot& flow);  // a short entry, for a listing
-void write_flow(const gateway::FlowSnapshot& flow, TelemetryDict& reply);  // all fields
+TelemetryDict to_dict(const gateway::FlowSnapshot& flow);  // only the fields of a listing
+void write_flow(const gateway::FlowSnapshot& flow, TelemetryDict& reply);  // all fields of the flow
 
 TelemetryDict to_dict(const HistoryPoint& point);
 

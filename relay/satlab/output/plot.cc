@@ -34,10 +34,10 @@ constexpr std::size_t kMostPoints = 2'000;
 
 struct Point {
   double time = 0;
-  double link_mbps[2] = {0, 0};  // delivered over the link, by the side that sent
-  double host_mbps[2] = {0, 0};  // received by the hosts, by the station of the hosts
+  double link_mbps[2] = {0, 0};  // rate over the link, indexed by the side that sent
+  double host_mbps[2] = {0, 0};  // rate received by the hosts, indexed by the side of the hosts
   double queue_ms[2] = {0, 0};
-  double loss[2] = {0, 0};  // per cent of the frames offered
+  double loss[2] = {0, 0};  // percentage of offered frames that were lost
   double retransmitted_mbps[2] = {0, 0};
 };
 

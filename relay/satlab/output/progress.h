@@ -26,7 +26,7 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  // `share` is the part of the run that is done, 0 to 1. `text` is shown beside the bar.
+  // `share` is the completed fraction of the run, 0 to 1. `text` is shown beside the bar.
   void show(double share, const std::string& text);
 
  private:

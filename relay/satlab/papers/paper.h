@@ -1,5 +1,5 @@
-// Experiments that reproduce those of a paper. Each row has the published figures, the bound of the
-// channel, and our target.
+// Experiments that repeat the experiments of a paper. Each row has the published figures, the
+// theoretical bound of the link, and our target.
 #pragma once
 
 #include <cstdint>

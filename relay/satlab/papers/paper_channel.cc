@@ -89,9 +89,9 @@ Case bursts(double mean_packets) {
     chain.bad_to_good = 1 / mean_packets;
     chain.good_to_bad = chain.bad_to_good * kLoss / (1 - kLoss);
     experiment.scenario.a_to_b.gilbert_elliott = chain;
-    // On the return path, the same fades are independent losses of single reports: a report is sent
-    // only every 25 ms, so a fade is over before the next report. (A burst of as many reports as
-    // packets would be an outage of a second.)
+    // On the return path, a report is sent only every 25 ms, so a fade is over before the next
+    // report. The fades thus lose single reports, independently of each other. (A burst that loses
+    // as many reports as packets would last a second.)
     experiment.scenario.b_to_a.loss = kLoss;
     experiment.duration = kBulkTo;
     add_flows(experiment, {.name = "bulk", .upload = kUnlimited});
@@ -192,9 +192,9 @@ Case outage() {
   static constexpr Duration kBack = Duration::seconds(20);
   Case one;
   one.name = "outage of 10 s";
-  // The target is 0.1 + 0.55 + 0.05 s. The sender probes the link within 100 ms after the outage, a
-  // round trip passes before the full rate arrives at the receiver, and the figure is the end of
-  // the first 50 ms step at the full rate.
+  // The target is the sum of three times. The sender probes the link within 0.1 s after the outage.
+  // A round trip of 0.55 s passes before the full rate arrives at the receiver. The result is the
+  // end of the first step of 0.05 s at the full rate.
   one.rows = {{one.name + ": full rate at the receiver after its return, grid 50 ms",
                "s",
                {},

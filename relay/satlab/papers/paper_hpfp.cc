@@ -36,8 +36,8 @@ Experiment build(double loss, std::uint16_t mtu, Duration duration, std::uint64_
   conditions.seed = seed;
   Experiment experiment = experiment_for(conditions);
   // A flow's reassembly stores all bytes that arrive while a retransmission is missing. If the
-  // retransmission is lost as well, these bytes are what three or more round trips carry at the
-  // full rate. One flow gets 9/32 of the memory in each direction. Memory that is not touched costs
+  // retransmission is lost as well, the bytes of three or more round trips at the full rate must
+  // fit. One flow gets 9/32 of the memory in each direction. Memory that is not touched costs
   // nothing.
   for (sim::Station& station : experiment.scenario.stations) {
     station.limits.memory = ByteCount(16ULL << 30);
@@ -53,8 +53,8 @@ Experiment build(double loss, std::uint16_t mtu, Duration duration, std::uint64_
 }
 
 Case loss_case(const LossRow& row, std::uint16_t mtu, Length length) {
-  // The rows at MTU 1500 measure only the first figure, since their runs have six times as many
-  // packets and take longer.
+  // At MTU 1500, do not measure the rate of bytes in order, which needs longer runs: these runs
+  // already have six times as many packets.
   const bool in_order = length == Length::kFull && mtu == 9000;
   const Duration duration = in_order ? kInOrderTo : kTo;
   Case one;

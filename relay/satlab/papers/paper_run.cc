@@ -123,7 +123,7 @@ class CaseQueue {
   std::mutex mutex_;
   std::vector<Task> tasks_;
   std::size_t next_ = 0;
-  double total_ = 0;  // seconds of virtual time of all runs
+  double total_ = 0;  // virtual time of all runs, in seconds
   double done_ = 0;
   bool stopped_ = false;
   std::exception_ptr error_;

@@ -1,4 +1,5 @@
-// Runs the cases of a paper with several seeds, on several threads, and keeps the worst figure.
+// Runs the cases of a paper with several seeds, on several threads. Keeps the worst figure of each
+// row.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +14,8 @@ namespace satrelay::satlab {
 
 struct RowResult {
   RowSpec spec;
-  std::optional<double> ours;  // nullopt: the figure could not be measured
-  std::optional<bool> met;     // nullopt: the row has no target
+  std::optional<double> ours;  // nullopt if the figure could not be measured
+  std::optional<bool> met;     // nullopt if the row has no target
   // The figure under the same conditions with another rate controller, if one was requested.
   std::optional<double> with_controller = std::nullopt;
 };
@@ -45,11 +46,13 @@ struct PaperRun {
 class PaperObserver {
  public:
   virtual ~PaperObserver() = default;
-  // `share` is the part of all runs' virtual time that is done. Return false to end all runs.
+  // `share` is the completed fraction of the virtual time of all runs. Return false to end all
+  // runs.
   virtual bool on_progress(double share, const std::string& what) = 0;
 };
 
-// After all threads have ended, throws an exception if run_experiment() threw it in a thread.
+// If run_experiment() throws an exception in a thread, this function throws it again after all
+// threads have ended.
 PaperResult run_paper(const Paper& paper, const PaperRun& run, PaperObserver* observer = nullptr);
 
 }  // namespace satrelay::satlab

@@ -20,8 +20,8 @@ constexpr BitRate megabit(double value) {
 }
 
 struct Conditions {
-  BitRate forward;              // from a to b
-  std::optional<BitRate> back;  // from b to a; nullopt means the same as `forward`
+  BitRate forward;              // rate from a to b
+  std::optional<BitRate> back;  // rate from b to a; nullopt means the same as `forward`
   Duration round_trip;
   double loss = 0;  // probability that a packet is lost, in either direction
   std::uint16_t mtu = 1500;

@@ -27,8 +27,8 @@ Case download(const std::string& name, double rate, std::int64_t round_trip_ms,
   Case one;
   one.name = name;
   const double bits = static_cast<double>(kFile) * 8 / 1e6;
-  // The bound uses the time from the server's first byte to the client's last byte, so this time
-  // includes half a round trip.
+  // The bound is the time from the server's first byte until the client has the last byte. It
+  // therefore includes half a round trip.
   const double bound = bits / bound_completion(build(rate, round_trip_ms, 1), kFile);
   one.rows = {{name, "Mbit/s", std::move(published), bound, target, Better::kHigher},
               {name + ", from the first byte at the client",

@@ -12,9 +12,9 @@
 
 namespace satrelay::panel {
 
-// An alarm is about a subject and a matter, such as "peer hub" and "heard". There is at most one
-// alarm for each such pair. If the matter becomes worse or better, a later event about the same
-// pair replaces the alarm.
+// An alarm is about a subject, such as "peer hub", and a matter, such as "heard" (whether packets
+// from the peer arrive). There is at most one alarm for each such pair. If the matter becomes worse
+// or better, a later event about the same pair replaces the alarm.
 struct Alarm {
   std::uint32_t index = 0;  // not reused for another alarm while the panel runs
   std::string name = {};    // name of the event
@@ -35,7 +35,7 @@ Alarm alarm_of(const nlohmann::ordered_json& event);
 // Reports that an alarm was raised, has changed, or is over.
 struct AlarmNotice {
   bool is_over = false;
-  // The current alarm. If the alarm is over, it has the name, text and number of the ending event.
+  // The current alarm. If it is over, its name, text and number are from the event that ended it.
   Alarm alarm;
 };
 

@@ -30,8 +30,8 @@ class AlarmKeeper {
     std::vector<AlarmNotice> notices;
     std::uint64_t next = 0;  // position for the next call of notices()
   };
-  // Returns the notices from position `from` on, as far as they are still kept. The first notice
-  // has position 1.
+  // Returns the notices from position `from` on. Leaves out notices that are no longer kept. The
+  // first notice has position 1.
   NoticePage notices(std::uint64_t from) const;
 
  private:

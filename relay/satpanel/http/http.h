@@ -13,8 +13,8 @@
 namespace satrelay::panel {
 
 struct Request {
-  std::string method;  // "GET"
-  std::string path;    // "/api/v1/peers", decoded, without the query
+  std::string method;  // such as "GET"
+  std::string path;    // such as "/api/v1/peers": decoded, without the query
   std::map<std::string, std::string> query;
   std::map<std::string, std::string> headers;  // names in lower case
   std::map<std::string, std::string> cookies;
@@ -50,7 +50,7 @@ struct Response {
   std::string type = "application/json";
   std::string body = {};
   std::vector<std::pair<std::string, std::string>> headers = {};
-  std::unique_ptr<Stream> stream = nullptr;  // instead of a body
+  std::unique_ptr<Stream> stream = nullptr;  // sent instead of `body`
 };
 
 // Returns an error in the form of RFC 9457. `detail` tells the operator what is wrong, and what to

@@ -26,9 +26,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Bytes a second; the time limit of a long answer follows from this rate.
+// Rate in bytes a second from which the time limit of a long answer is computed.
 constexpr std::size_t kSlowestClient = 64'000;
-// In bytes. Bodies up to this size are sent even if too many bytes wait for slow clients.
+// Largest body in bytes that is sent even if too many bytes wait for slow clients.
 constexpr std::size_t kSmallBody = 4'096;
 // The allowed versions of TLS, in GnuTLS's syntax. NORMAL alone includes TLS 1.0 and 1.1, which are
 // deprecated (RFC 8996).

@@ -17,7 +17,7 @@ namespace satrelay::panel {
 struct ServerLimits {
   unsigned connections = 512;
   unsigned streams = 64;
-  std::size_t body = 64 * 1024;  // bytes
+  std::size_t body = 64 * 1024;  // largest size of a request's body, in bytes
   std::size_t waiting = 64;      // most requests that wait for a thread
   int threads = 3;
   // A connection is closed if no bytes are read or written for this long.
@@ -28,8 +28,9 @@ struct ServerLimits {
   std::chrono::seconds crowded{3};
   // How long it may take to send an answer. Each 64 kB of the answer add a second.
   std::chrono::seconds answer{120};
-  std::size_t unread = 64'000'000;       // most unsent bytes of answers, over all clients
-  unsigned connections_of_address = 64;  // no limit on a loopback address
+  std::size_t unread = 64'000'000;  // most unsent bytes of answers, over all clients
+  // Most connections of one client address; no limit for a loopback address.
+  unsigned connections_of_address = 64;
   // Interval of heartbeats on a stream that sends nothing else.
   std::chrono::seconds heartbeat{10};
 };
@@ -44,7 +45,7 @@ struct ServerOptions {
   ServerLimits limits = {};
 };
 
-// Whether `address` is a loopback address. Then all clients have the same address.
+// Whether `address` is a loopback address. All clients on the machine share such an address.
 inline bool is_loopback(const std::string& address) {
   return address == "::1" || address.starts_with("127.");
 }

@@ -303,7 +303,8 @@ class SnmpAgent::Loop {
   // The following members are used only by the thread.
   bool is_connected_ = false;
   std::uint64_t next_notice_ = 1;
-  // 0 until something was read; then only the latest events are reported.
+  // Position of the next event to read. Before the first reading it is 0, so that this reading
+  // returns only the latest events.
   std::uint64_t next_event_ = 0;
   std::vector<std::uint64_t> told_before_;  // numbers of events in the last alarm notices
   MibView view_;

@@ -47,7 +47,7 @@ struct MibTable {
   std::span<const MibObject> columns;
   // More columns. The reply's object `counters_in` has their values.
   std::span<const MibObject> counters = {};
-  const char* counters_in = "";  // "" means that they are in the entry itself
+  const char* counters_in = "";  // "" means that the entry itself has the values
 };
 
 // Sub-identifiers below mib_root(). mib_root() is below the enterprise number, which is only in
@@ -63,7 +63,7 @@ inline constexpr std::uint32_t kEventGroup = 7;    // objects of notifications
 inline constexpr std::uint32_t kEventAlarm = 9;    // in kEventGroup; left out if there is no alarm
 
 extern const std::span<const MibObject> kGatewayScalars;
-// Numbers of those objects in kGatewayScalars that show no fields of the status.
+// Numbers of the objects in kGatewayScalars that are not fields of the status reply.
 inline constexpr std::uint32_t kGatewayState = 1;
 inline constexpr std::uint32_t kGatewayName = 2;
 inline constexpr std::uint32_t kPeers = 11;

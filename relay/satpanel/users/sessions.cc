@@ -120,7 +120,7 @@ void LoginThrottle::succeeded(const std::string& name, const std::string& addres
   const std::lock_guard lock(mutex_);
   const std::string network = network_of(address);
   failures_.erase(network + ' ' + name.substr(0, 64));
-  // For the address, take back only this try: earlier failures from the address may belong to other
+  // For the address, subtract only this try: earlier failures from the address may belong to other
   // names.
   if (const auto found = failures_.find(network); found != failures_.end()) --found->second.count;
 }

@@ -20,8 +20,8 @@ struct Session {
   std::string csrf;
   std::string password_hash;
 
-  // Whether the session is still valid for the user as `now` describes it: name, role and password
-  // have not changed.
+  // Whether the session is still valid. `now` is the current entry of the user: it must have the
+  // same name, role and password as at the login.
   bool is_of(const User& now) const {
     return now.name == user && now.role == role && now.password_hash == password_hash;
   }

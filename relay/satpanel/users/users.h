@@ -14,7 +14,7 @@ namespace satrelay::panel {
 
 // Each role includes the rights of the roles before it.
 enum class Role : std::uint8_t {
-  kViewer,         // may only look
+  kViewer,         // may only see the state of the gateway
   kOperator,       // may also set switches and rates, and capture frames
   kAdministrator,  // may also stop the gateway, and reload its configuration
 };

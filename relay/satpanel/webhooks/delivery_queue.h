@@ -14,10 +14,10 @@
 
 namespace satrelay::panel {
 
-// One event on its way to the receiver. It is the same in all tries. If the receiver accepted a try
-// but its answer was lost, the receiver recognizes the next try by the key.
+// One event on its way to the receiver. All tries send the same key and body. If the receiver
+// accepted a try but its answer was lost, the receiver recognizes the next try by the key.
 struct Delivery {
-  std::string key;   // "BOOT_EPOCH-NUMBER"
+  std::string key;   // in the form "BOOT_EPOCH-NUMBER"
   std::string body;  // JSON
 };
 
@@ -29,7 +29,7 @@ struct Answer {
     kFailed,
   };
   Kind kind = Kind::kFailed;
-  std::string reason = {};  // for the log: "HTTP 503"
+  std::string reason = {};  // reason for the log, such as "HTTP 503"
   std::optional<std::chrono::milliseconds> retry_after = {};
 };
 

@@ -51,7 +51,7 @@ std::string part_of(CURLU* url, CURLUPart part) {
   return text;
 }
 
-// Checks the URL and returns its host. The host is the name of a hook that has no name.
+// Checks the URL and returns its host, which becomes the name of a hook without a name.
 std::string check_url(const Place& at, const std::string& text) {
   const std::unique_ptr<CURLU, decltype(&curl_url_cleanup)> url(curl_url(), &curl_url_cleanup);
   if (url == nullptr || curl_url_set(url.get(), CURLUPART_URL, text.c_str(), 0) != CURLUE_OK) {

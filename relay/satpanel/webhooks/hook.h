@@ -18,7 +18,7 @@ struct Hook {
   // authorities.
   std::string ca_file = {};
   std::string secret = {};
-  ops::Severity severity = ops::Severity::kWarning;  // the least severity of the events to send
+  ops::Severity severity = ops::Severity::kWarning;  // lowest severity of the events to send
   std::vector<std::string> events = {};  // names of the events to send; if empty, all are sent
 };
 

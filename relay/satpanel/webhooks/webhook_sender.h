@@ -12,8 +12,9 @@
 namespace satrelay::panel {
 
 // Returns the Answer for an HTTP status. 2xx is kTaken. 5xx, 408, 425 and 429 are kFailed, since
-// the trouble may pass. All others, such as redirects, are kRefused, since another try would have
-// the same result. `retry_after` is the value of that header, or 0 if there is none.
+// the trouble may pass. All other statuses, such as redirects, are kRefused, since another try
+// would have the same result. `retry_after` is the value of the header Retry-After, or 0 if there
+// is none.
 Answer answer_of(long status, std::chrono::seconds retry_after);
 
 // Verifies certificates, follows no redirects, and uses only HTTP and HTTPS. Only one thread may

@@ -10,7 +10,7 @@ namespace satrelay::ctl {
 
 struct CaptureOptions {
   CaptureRequested wish;
-  std::string file;  // "-" means standard output
+  std::string file;  // name of the file; "-" means standard output
 };
 
 // Returns the program's exit status when the capture ends, or at Ctrl-C. Throws std::runtime_error

@@ -30,9 +30,9 @@ inline constexpr const char* kShellWords[] = {"bash", "zsh"};
 std::string completion_script(const CLI::App& app, const CandidatesOf& candidates, Shell shell);
 
 inline constexpr const char* kNamesCommand = "completion-names";
-// Returns the names in the entries of a listing, each once and on a separate line. The name of an
-// entry is in `field`, or in `otherwise` if `field` is empty. Leaves out names that a shell would
-// not read as one word.
+// Returns the names in the entries of a listing, each once and on a separate line. An entry has its
+// name in the field `field` or, if that is empty, in the field `otherwise`. Leaves out names that a
+// shell would not read as one word.
 std::string names_in(const Json& entries, const char* field, const char* otherwise);
 
 }  // namespace satrelay::ctl

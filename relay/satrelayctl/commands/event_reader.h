@@ -1,5 +1,5 @@
 // Reads the events of a gateway's stats socket by their numbers, as often as the caller asks.
-// Reports new events, and notices about the stream of events itself.
+// Reports new events. Also reports if events were missed, or if the gateway restarted.
 #pragma once
 
 #include <cstdint>

@@ -73,8 +73,8 @@ class Output {
   void show(const Json& event) {
     std::cout << (json_ ? json_text(event, -1) : render_event(event)) << std::flush;
   }
-  // Notices go to stderr and not into the JSON: a reader of JSON can tell the same from the numbers
-  // and boot epochs of the events.
+  // With --json, notices go to stderr, so that the output contains only events. A program that
+  // reads the JSON can find missed events and restarts by the numbers and boot epochs.
   void notice(const std::string& text) const {
     (json_ ? std::cerr : std::cout) << render_notice(text) << std::flush;
   }

@@ -11,8 +11,8 @@ namespace satrelay::ctl {
 
 struct EventOptions {
   bool follow = false;
-  std::string since;     // "" means the last events
-  std::string severity;  // least severity of the events to show; "" means all
+  std::string since;     // shows the events since this time; "" means the last events
+  std::string severity;  // lowest severity of the events to show; "" means all
   std::optional<std::uint64_t> last;
   bool json = false;
 };

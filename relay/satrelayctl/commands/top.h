@@ -6,7 +6,7 @@
 namespace satrelay::ctl {
 
 struct TopOptions {
-  double interval = 1;  // seconds
+  double interval = 1;  // seconds between two updates
   bool once = false;    // print one screen without control characters, for a pipe
 };
 

@@ -124,7 +124,7 @@ class Redaction {
         hidden_indent_ = indent_of(line);
         return out;
       }
-      // The value has keys of its own, which are checked by themselves.
+      // The value is a mapping or a list in flow style. The loop checks the keys in it next.
       if (rest.front() == '{' || rest.front() == '[') {
         done = value;
         continue;

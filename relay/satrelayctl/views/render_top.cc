@@ -242,7 +242,7 @@ Section classes_table(const TopSample& before, const TopSample& now, const Growt
 
 std::string flows_table(const TopSample& before, const TopSample& now, const Growth& growth,
                         std::size_t most, std::size_t columns) {
-  // The number of characters of a line that are not part of the two addresses: figures and gaps.
+  // Number of characters in a line besides the two addresses: numbers, and gaps between columns.
   constexpr std::size_t kOthers = 44;
   const std::size_t each = columns > kOthers + 30 ? (columns - kOthers) / 2 : 15;
   const Earlier earlier(before.flows, "id");

@@ -62,7 +62,7 @@ void CaptureTap::settle() {
   switch (state_.load(std::memory_order_acquire)) {
     case State::kStarting: {
       place_.store(what_.place, std::memory_order_relaxed);
-      // The reader's thread may call stop() at the same time.
+      // The reader's thread may have called stop(), so begin only if the state is still kStarting.
       State expected = State::kStarting;
       state_.compare_exchange_strong(expected, State::kOn, std::memory_order_acq_rel);
       return;

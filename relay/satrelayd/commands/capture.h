@@ -59,12 +59,12 @@ class CaptureTap {
   };
   // Call this only while the tap is off.
   void start(What what);
-  // Ends the capture. At the return, a worker may still be adding a frame. The next settle() waits
-  // until no worker does, and then is_off() becomes true.
+  // Ends the capture. When this returns, a worker may still be adding a frame. The next settle()
+  // waits until that frame is added, and then is_off() becomes true.
   void stop();
   bool is_off() const { return state_.load(std::memory_order_acquire) == State::kOff; }
   CaptureRing* ring() { return ring_.get(); }
-  void free_ring() { ring_.reset(); }  // only while the tap is off
+  void free_ring() { ring_.reset(); }  // call this only while the tap is off
   std::uint64_t lost() const { return lost_.load(std::memory_order_relaxed); }
 
  private:

@@ -25,7 +25,7 @@ struct SetPeerRate {
   BitRate most;  // zero removes the limit for the peer
 };
 struct SetRule {
-  std::string rule;  // its name or number
+  std::string rule;  // name or number of the rule
   gateway::RuleChange change;
 };
 struct SetClass {
@@ -48,7 +48,7 @@ using ControlCommand = std::variant<SetCapacity, SetPeerRate, SetRule, SetClass,
 
 struct ControlParse {
   std::optional<ControlCommand> command;
-  // If there is no command: the mistake in the line, and the syntax that is allowed.
+  // If there is no command: a message with the mistake in the line and the allowed syntax.
   std::string error;
   ops::Right right = ops::Right::kLook;
   std::string on_behalf_of = {};  // same meaning as in ops::Caller

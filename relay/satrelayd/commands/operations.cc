@@ -150,7 +150,7 @@ void look_after_reload(Operations& operations) {
   if (outcome->configuration && !take_over(*outcome, operations)) {
     error = "a worker does not answer; see the log";
   }
-  // At this point the workers run again, since it may take long to write the log.
+  // Write the log only now that the workers run again, since that may take long.
   operations.reload_result = error.empty() ? "ok" : "error: " + error;
   if (error.empty()) {
     tell_of_reload(*outcome, operations);

@@ -34,16 +34,17 @@ class Reload {
     for (config::Peer& peer : started_.peers) peer.security.forget_keys();
   }
 
-  // Begins to read the file. If a reading is already under way, the file is read once more after
-  // it, since the file may have changed since the reading began.
+  // Begins to read the file. If a reading is already under way, reads the file once more
+  // afterwards, since the file may have changed since the first reading began.
   void begin();
   bool is_reading() const { return reading_.valid() || again_; }
 
   struct Outcome {
     std::optional<config::Gateway> configuration;  // the configuration to apply
-    gateway::Prepared prepared;                    // prepared from `configuration`
-    std::vector<config::ChangedKey> changes;       // the differences from the running configuration
-    std::string error;                             // if there is no configuration, the reason
+    // Data that reconfigure() needs, made from `configuration`.
+    gateway::Prepared prepared;
+    std::vector<config::ChangedKey> changes;  // the differences from the running configuration
+    std::string error;                        // if there is no configuration, the reason
     std::shared_ptr<const config::Changeable> changeable;  // the changeable part of `configuration`
   };
   // Returns the outcome of each reading once. Call this often: it also begins a second reading if

@@ -34,7 +34,7 @@ class FlowRecords {
   // Call this once the workers have closed their flows. Writes the records that are still in the
   // rings. Waits at most kLastWords for the collector.
   void finish();
-  records::RecordsReport report() const { return writer_->report(); }  // any thread
+  records::RecordsReport report() const { return writer_->report(); }  // any thread may call this
 
  private:
   void look();

@@ -114,7 +114,7 @@ JournalFile::Found JournalFile::read(const std::filesystem::path& path) {
   return found;
 }
 
-// Copies the used records of the earlier run without gaps: limits.flows may differ from that run.
+// Copies the used records of the earlier run without gaps, since limits.flows may have changed.
 void JournalFile::take_over(const Found& found, const Limits& limits, std::uint64_t now) {
   const std::uint64_t age = now > found.last_look ? now - found.last_look : 0;
   if (found.last_look == 0) {

@@ -10,7 +10,7 @@
 namespace satrelay::satrelayd {
 
 struct ReloadTold {
-  std::string detail;  // the changed keys
+  std::string detail;  // text that lists the changed keys
   std::string before, after;
   // For the log: a line for each of the first hundred changes, and a line with the number of
   // further changes. Empty if the texts above have room for all changes.

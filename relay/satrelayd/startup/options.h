@@ -7,8 +7,8 @@
 namespace satrelay::satrelayd {
 
 struct Options {
-  std::string file;    // the configuration
-  bool check = false;  // only check the configuration
+  std::string file;    // name of the configuration file
+  bool check = false;  // true if the program must only check the configuration
 };
 
 struct ParsedOptions {

@@ -25,10 +25,11 @@ std::optional<ops::RunUser> find_run_user(const config::Gateway& config);
 void warn_of_user(const config::Gateway& config, const std::optional<ops::RunUser>& user);
 std::optional<config::Contradiction> object_to_user(const config::Gateway& config);
 
-// Changes to that user, and keeps the capabilities that the ports need. Returns the names of these
-// capabilities.
+// Changes to `user`, if there is one, and keeps only the capabilities that the ports need. Returns
+// their names.
 std::string give_up_rights(const config::Gateway& config, const std::optional<ops::RunUser>& user);
-// Warns of files that root could read at the start, but that this user cannot read at a reload.
+// Warns of files that root could read at the start, but that the gateway's user cannot read at a
+// reload.
 void warn_of_reload(const config::Gateway& config, const std::string& file);
 
 }  // namespace satrelay::satrelayd

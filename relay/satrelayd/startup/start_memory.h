@@ -11,8 +11,8 @@
 namespace satrelay::satrelayd {
 
 struct StartMemory {
-  ByteCount arena;   // for stored bytes
-  ByteCount beside;  // packets, the journal, and waiting records
+  ByteCount arena;   // memory for stored bytes
+  ByteCount beside;  // memory for packets, the journal, and waiting records
   ByteCount total() const { return arena + beside; }
 };
 

@@ -101,7 +101,7 @@ class Handover {
   dpdk::PacketRing& ring(unsigned from, unsigned to) { return *rings_[from * workers_ + to]; }
 
   struct LateNote {
-    std::atomic<std::int64_t> since = 0, now = 0;  // ns
+    std::atomic<std::int64_t> since = 0, now = 0;  // times in ns
     std::atomic<std::int64_t> told = 0;  // value of `now` when the giver last took the note
   };
 

@@ -24,8 +24,9 @@ class LinkSharing {
   // A worker with data to send calls tick() each millisecond, unless other threads use its core. A
   // worker that has not called tick() for this long is assumed to hang.
   static constexpr Duration kSilence = Duration::milliseconds(100);
-  // After this time without a call of tick(), the link rates that the worker has published no
-  // longer count as the peers' announcements. Even an idle worker calls tick() four times a second.
+  // If a worker has not called tick() for this long, its published link rates are ignored: the
+  // peers may have announced other rates since. Even an idle worker calls tick() four times a
+  // second.
   static constexpr Duration kDeafAfter = Duration::seconds(1);
 
   // `wake_first` wakes the first worker from its rest, so that it calls tick().

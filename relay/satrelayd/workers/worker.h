@@ -68,7 +68,7 @@ class Worker final : public gateway::FlowRecorder, private gateway::PlainObserve
     return port == gateway::PortId::kLan ? lan_.drops : wan_.drops;
   }
   const ops::WorkerCounters& counters() const { return counters_; }
-  const Histogram& rounds() const { return rounds_; }  // ns
+  const Histogram& rounds() const { return rounds_; }  // durations of rounds, in ns
 
  private:
   // A frame is late if it was sent this long after the worker began to write it, or after another
@@ -122,20 +122,22 @@ class Worker final : public gateway::FlowRecorder, private gateway::PlainObserve
   std::optional<Team> team_;
   ops::WorkerCounters counters_;
   Histogram rounds_{ops::kWorkerRound.bounds};
-  std::uint32_t to_wake_ = 0;  // workers to wake after the round, one bit for each
+  std::uint32_t to_wake_ = 0;  // workers to wake after the round: a set with one bit for each
   bool shows_plain_ = false;
   dpdk::PacketPool& pool_;
   CaptureTap& tap_;
   records::RecordRing* records_ = nullptr;
   Instant now_;               // time of the present round
-  PollGap poll_gap_;          // for the WAN port
+  PollGap poll_gap_;          // measures how long frames waited in the WAN port
   Duration waited_;           // longest time that the last burst may have waited in the WAN port
   std::uint64_t missed_ = 0;  // number of frames missed in the worker's own queue
-  Instant missed_at_;         // time at which the port was last asked
-  // For each other worker, its missed and lost frames when they were last counted.
+  // Time at which the port was last asked for its number of missed frames.
+  Instant missed_at_;
+  // Indexed by worker: number of frames for this worker that the other worker had missed or lost at
+  // the last count.
   std::vector<std::optional<std::uint64_t>> missed_by_;
-  // For each other worker, the time at which it gave this worker the first of those frames for the
-  // WAN port that may not have been sent yet.
+  // Indexed by worker: time at which the other worker gave this worker the oldest of the frames for
+  // the WAN port that may not have been sent yet.
   std::vector<Instant> given_since_;
   // Number of frames for this worker that other workers missed or lost.
   std::uint64_t missed_by_others_ = 0;

@@ -19,7 +19,7 @@ namespace satrelay::satrelayd {
 struct WorkerReport {
   Instant at;  // time at which the report was completed
   gateway::Status status;
-  std::vector<gateway::PeerSnapshot> peers;  // the lanes of each peer are joined
+  std::vector<gateway::PeerSnapshot> peers;  // one entry for each peer, with all its lanes
   std::vector<gateway::LinkSnapshot> links;
   gateway::Counters counters;
   // For each port, the counters of the worker's queue. In the report of the first worker, they

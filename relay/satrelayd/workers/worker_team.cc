@@ -33,8 +33,8 @@ void Worker::wake_others() {
   }
 }
 
-// Moves the packets that this worker owns to the front of `packets`, and gives the others to their
-// workers. Returns the number of packets that this worker owns.
+// Moves the packets that this worker owns to the front of `packets`, and gives each other packet to
+// the worker that owns it. Returns the number of packets that this worker owns.
 std::size_t Worker::keep_own(Side& from, Packets& packets, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) packets[i].prefetch_headers();
   std::size_t own = 0;
@@ -61,9 +61,9 @@ std::size_t Worker::keep_own(Side& from, Packets& packets, std::size_t count) {
   return own;
 }
 
-// Handles fragments that were held until their worker became known, or gives them to that worker.
-// Handles the `count` earlier packets in `own` first. The frame that made the worker known comes
-// after the fragments.
+// Takes fragments that were held until it was known which worker owns them. Handles them, or gives
+// them to that worker. Keeps the order of frames: first handles the `count` earlier packets in
+// `own`. The caller handles the frame that made the owner known after this function.
 void Worker::take_released(Side& from, Packets& own, std::size_t& count) {
   while (const auto released = team_->steering.take_released()) {
     dpdk::Packet packet = pool_.allocate();
@@ -92,7 +92,7 @@ void Worker::let_all_hear(Side& from, const dpdk::Packet& packet, unsigned excep
       gateway_.overhear(from.id, packet.bytes(), now_);
       continue;
     }
-    // If the ring has too little room, the worker misses this frame, but will get a later one.
+    // If the ring has too little room, the worker misses this frame, but learns from a later one.
     if (!team_->handover.hears(team_->index, other)) {
       ++counters_.given_dropped;
       continue;

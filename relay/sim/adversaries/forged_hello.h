@@ -13,7 +13,7 @@ namespace satrelay::sim {
 
 // The addresses of a node on the WAN.
 struct WanAddress {
-  IpAddress address;  // IPv4
+  IpAddress address;  // an IPv4 address
   MacAddress mac;
 };
 

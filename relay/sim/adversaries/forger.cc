@@ -40,8 +40,8 @@ Forger::Forger(EventLoop& loop, SimHost& host, const Forging& spec, Knowledge kn
 void Forger::schedule(Instant when) {
   loop_->at(when, [this] {
     forge();
-    // Send more than half of the frames without a pause after the previous frame, and the others
-    // after a pause.
+    // With a probability of 60%, send the next frame at once. Otherwise, send it after one to four
+    // times the mean interval.
     const Duration mean = spec_.length / spec_.frames;
     const auto pause = static_cast<std::int64_t>(random_.chance(0.5) ? 0 : random_.below(5));
     if (++made_ < spec_.frames) {

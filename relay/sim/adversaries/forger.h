@@ -30,8 +30,8 @@ class Forger {
     std::vector<KnownConnection> gateways;  // the WAN address and MAC of each gateway
     // The IPv4 address and then the IPv6 address of each host on the other LAN.
     std::vector<KnownConnection> far;
-    // More addresses of the forger. The TCP of its SimHost does not know them, and thus does not
-    // answer for them.
+    // More addresses of the forger, from which RawClient opens connections. The TCP stack of the
+    // SimHost does not have these addresses, so it sends nothing for these connections.
     OwnAddresses raw;
   };
   // The lowest port number that the forger invents. Honest hosts use only lower ports.

@@ -45,7 +45,7 @@ class FrameCrafter {
   // State of the session in which the frames are sent.
   struct Session {
     bool opens_even = false;
-    std::uint64_t sent = 0;  // packets sent so far
+    std::uint64_t sent = 0;  // number of packets sent so far
   };
   void begin_session();
   void note_stream(std::uint64_t id) { theirs_.push_back(id); }
@@ -89,7 +89,7 @@ class FrameCrafter {
   struct Covered {
     std::uint16_t index = 0;
     std::size_t size = 0;           // number of the symbol's bytes without padding
-    std::vector<std::byte> symbol;  // with padding
+    std::vector<std::byte> symbol;  // bytes of the symbol, with padding
   };
 
   std::uint64_t new_stream(const Session& session);

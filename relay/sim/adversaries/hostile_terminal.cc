@@ -193,8 +193,8 @@ void HostileTerminal::send_answers(Instant now) {
 void HostileTerminal::make_trouble(Instant now) {
   ++made_;
   const Duration mean = config_.spec.length / config_.spec.packets;
-  // Send more than half of the packets without a pause after the previous packet, and the others
-  // after a pause.
+  // With a probability of 60%, send the next packet at once. Otherwise, send it after one to four
+  // times the mean interval.
   if (!random_.chance(0.5))
     next_trouble_ = now + mean * static_cast<std::int64_t>(random_.below(5));
   if (crafter_.knows(PeerTrick::kEpochs) && random_.chance(0.03)) {

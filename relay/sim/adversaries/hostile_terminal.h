@@ -1,6 +1,6 @@
 // A hostile terminal gateway. It has the right keys for a session with one gateway, its victim, and
-// sends any frames to that gateway. After the attack it starts a new session and behaves, so that a
-// check can find state that the victim did not release after the attack.
+// sends any frames to that gateway. After the attack it starts a new session, in which it follows
+// the protocol. A check can then find state that the victim should have released.
 //
 //   victim's WAN port --> WanJunction --+--> satellite --> the honest peer
 // +--> HostileTerminal (a separate path without loss)

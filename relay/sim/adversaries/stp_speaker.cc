@@ -91,8 +91,8 @@ void StpSpeaker::handle_hello(ConstBytes datagram, const stp::PacketHeader& head
     began_ = true;
   }
   if (session_keys) take_keys(*session_keys, now);
-  // A peer that asks for another answer may be unable to decrypt our packets. Then both ends need
-  // new keys.
+  // If the peer asks for another answer in the same session, it may be unable to decrypt our
+  // packets. Then both ends need new keys.
   if (hello.answer_wanted && hello.epoch == bound_to_ && key_exchange_ && !greets) {
     key_exchange_->want_answer();
   }

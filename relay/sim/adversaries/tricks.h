@@ -14,13 +14,15 @@ enum class PeerTrick : std::uint8_t {
   kEarlyEnds,  // end streams within a block
   kCredit,     // grant huge or tiny credit, or reduce a limit
   kStarts,     // send many START_CREDIT frames in a packet
-  // Report packets that were never sent, in any ranges. Some reports blame the terminal's machine.
+  // Report packets that were never sent, in any ranges. Some reports say that the terminal's
+  // machine received packets late or dropped them (RECEPTION).
   kReports,
-  kResets,     // reset streams that exist, do not exist yet, or never existed
-  kConfirms,   // send CONFIRM frames with any state of a host
-  kRates,      // send RATE frames with low and high capacities
-  kPings,      // send PING and SETTLED frames with any number
-  kMessages,   // send messages between gateways: admission, doubts, dictionaries, unknown types
+  kResets,    // reset streams that exist, do not exist yet, or never existed
+  kConfirms,  // send CONFIRM frames with any state of a host
+  kRates,     // send RATE frames with low and high capacities
+  kPings,     // send PING and SETTLED frames with any number
+  // Send messages between gateways: kAdmission, kDoubt, kDictionaries and unknown types.
+  kMessages,
   kFlowLists,  // send invented lists of flows from before a restart
   kEpochs,     // start new sessions, sometimes with an older epoch
   kClose,

@@ -270,8 +270,8 @@ std::vector<std::string> check_flows(Network& network) {
   if (network.impostors() > 0 && network.scenario().hostile_peer) {
     broken.emplace_back("a gateway sent in the name of a host behind another gateway");
   }
-  // The hostile peer may send unreadable bytes in its own flows, and the gateway may declare that
-  // peer lost, so these counters prove nothing then.
+  // With a hostile peer, these counters prove nothing: the peer may send unreadable bytes in its
+  // own flows, and the gateway may declare the peer lost.
   const bool hostile = network.scenario().hostile_peer.has_value();
   if (!hostile && network.counted(Counter::kFlowsResetProtocol) != 0) {
     broken.emplace_back("a gateway could not parse messages of the other gateway");

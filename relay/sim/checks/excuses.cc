@@ -66,8 +66,8 @@ bool is_caught_by(const Loss& loss, const Scenario& scenario, const FlowSpec& sp
   return flow.client.started_at <= loss.when + blind;
 }
 
-// Whether too many of the client's SYNs were lost. A client sends a SYN that must cross the link up
-// to eight times, at growing intervals. Three of these SYNs may be lost by chance.
+// Whether too many of the client's SYNs were lost. If the SYN must cross the link, the client sends
+// it up to eight times, at growing intervals. Three of these SYNs may be lost by chance.
 bool are_syns_in_vain(const Scenario& scenario, const FlowResult& flow) {
   constexpr Duration kPath = Duration::seconds(2);  // a round trip, and repeated ARP or ND requests
   int in_vain = 0;

@@ -28,12 +28,12 @@ struct GatewaySample {
   stp::Counters stp;
   gateway::Counters frames;  // frames bridged and dropped, by reason
   BitRate send_rate;         // rate that the controller allows
-  Duration rtt;              // smoothed
+  Duration rtt;              // smoothed round-trip time
   // Share of lost packets among about the last 10,000 packets that this gateway sent.
   double loss_ratio = 0;
   std::uint64_t packets_in_flight = 0;
   std::uint64_t bytes_stored = 0;  // stream bytes received and not yet delivered to hosts
-  std::uint64_t arena_used = 0;    // bytes
+  std::uint64_t arena_used = 0;    // number of bytes of the arena that are in use
 };
 
 // One direction of the satellite link.

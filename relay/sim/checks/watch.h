@@ -1,5 +1,6 @@
 // Inspects a run every few seconds of virtual time, without changing the run. Each flow that can
-// make progress must make progress, and the gateways' accounts must agree.
+// make progress must make progress, and the counts in each gateway must be consistent
+// (GatewayNode::audit()).
 #pragma once
 
 #include <functional>

@@ -31,7 +31,7 @@ class Pattern {
   void fill_random(std::uint64_t offset, MutableBytes out) const;
   void fill_text(std::uint64_t offset, MutableBytes out) const;
   void fill_answers(std::uint64_t offset, MutableBytes out) const;
-  std::uint64_t text_word(std::uint64_t index) const;  // eight bytes of text
+  std::uint64_t text_word(std::uint64_t index) const;  // returns a word of eight bytes of text
   std::uint64_t seed_ = 0;
   Content content_ = Content::kRandom;
 };

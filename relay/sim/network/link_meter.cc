@@ -29,8 +29,8 @@ void LinkMeter::append(std::deque<Start>& hull, const Start& start) {
     const double second = static_cast<double>(start.before - a.before) * (b.at - a.at).to_seconds();
     return first < second;
   };
-  // If several windows start at the same instant, keep only the first: the fewest octets were sent
-  // before it, so it contains the most.
+  // If several windows start at the same instant, keep only the first. It contains the most octets,
+  // since the fewest were sent before it.
   if (!hull.empty() && hull.back().at == start.at) return;
   while (hull.size() >= 2 && !turns_up(hull[hull.size() - 2], hull.back())) hull.pop_back();
   hull.push_back(start);
@@ -44,7 +44,7 @@ void LinkMeter::look(const Start& start, const Limit& limit, Instant end) {
   for (std::size_t i = 0; i < worst_.of.size(); ++i) worst_.of[i] = sent_of_[i] - start.of[i];
 }
 
-// Once kShortestWindow has passed since a start, moves the start to its group.
+// Moves each start that is at least kShortestWindow old from recent_ to its group.
 void LinkMeter::age(Instant now) {
   while (!recent_.empty() && now - recent_.front().start.at >= kShortestWindow) {
     const Recent& oldest = recent_.front();

@@ -28,7 +28,7 @@ struct FlowResult {
   Outcome server;
   // Number of SYNs that reached the server after it had accepted the connection.
   std::uint32_t repeated_opens = 0;
-  // Number of the flow's frames that entered the link as they are, outside STP.
+  // Number of the flow's frames that entered the link unchanged, not within STP packets.
   std::uint64_t crossed_raw = 0;
   std::uint64_t lost_raw = 0;  // number of frames in `crossed_raw` that the link lost on entry
 

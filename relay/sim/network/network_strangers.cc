@@ -149,7 +149,8 @@ void Network::let_in_hostile_peer() {
   bait_hostile_peer();
 }
 
-// Makes honest hosts connect to hosts behind the hostile terminal. These may not answer.
+// Makes honest hosts connect to hosts behind the hostile terminal. The terminal may leave these
+// connections unanswered.
 void Network::bait_hostile_peer() {
   const HostilePeer& spec = *scenario_.hostile_peer;
   Random random(spec.seed + 2);
@@ -202,7 +203,7 @@ std::optional<SimHost::Reception> Network::receive_stranger(const SocketPair& at
   }
   if (at_server.remote_port >= Forger::kFirstPort) {
     // A forger opened the connection, either from its own address or in the name of another host.
-    // The other host would reset the connection, so refuse it in that case.
+    // In the second case that host would reset the connection, so refuse it.
     const bool is_own = std::ranges::any_of(attackers_, [&](const auto& attacker) {
       const OwnAddresses raw = raw_addresses(attacker->spec().addresses);
       return at_server.remote == raw.v4 || at_server.remote == raw.v6;

@@ -75,8 +75,8 @@ class GatewayNode final : public Actor, public FrameSink {
   Work most_worked() const { return node_.work.most_worked(); }
   const std::string& name() const { return node_.name; }
   void wake() { node_.loop.wake(id_); }
-  // Keeps the worker's thread from running until `until`. Only worker 0 divides the links, so their
-  // division does not change while worker 0 is kept from running.
+  // Keeps the worker's thread from running until `until`. Only worker 0 divides the rates of the
+  // links among the workers. So the division does not change while worker 0 is kept from running.
   void starve(unsigned worker, Instant until);
   // Number of STP packets, over all runs, that Receive Side Scaling would have given to a different
   // worker from the one that steering chose. The network card is assumed to spread frames by

@@ -87,7 +87,7 @@ class GatewayWorker {
   static constexpr std::size_t kBurst = 32;  // most frames that a port delivers at a time
   struct Burst {
     std::size_t count = 0;  // number of frames to send, which are at the beginning of the span
-    bool is_full = false;   // the engine may have more frames to send
+    bool is_full = false;   // true if the engine may have more frames to send
   };
   const Ring& ring_of(gateway::PortId port) const { return rings_[static_cast<std::size_t>(port)]; }
   Ring& ring_of(gateway::PortId port) { return rings_[static_cast<std::size_t>(port)]; }
@@ -97,7 +97,7 @@ class GatewayWorker {
   // Passes at most a burst of frames to the engine.
   void take(gateway::PortId port, std::span<const FrameHandle> frames);
   void dispose(gateway::PortId port, FrameHandle frame, const gateway::Gateway::Handled& handled);
-  // Returns the state of the WAN port's ring, as far as the Insight permits.
+  // Returns the state of the WAN port's ring, reduced to the information that Insight permits.
   stp::Reception reception();
   // Passes at most one burst from the ring to the engine. Further frames wait for the next call.
   std::size_t empty(gateway::PortId port);

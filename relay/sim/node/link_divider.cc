@@ -27,8 +27,8 @@ void LinkDivider::run(Instant now) {
   if (division_ && now >= next_) divide(now);
 }
 
-// A worker that is kept from running neither writes new demands nor takes shares, and its last
-// demands remain. Worker 0 divides the links.
+// A worker that is kept from running neither reports new demands nor gets its new shares. Its last
+// demands remain in effect. Worker 0 divides the links.
 void LinkDivider::divide(Instant now) {
   std::deque<GatewayWorker>& workers = *workers_;
   for (unsigned i = 0; i < workers.size(); ++i) {

@@ -33,9 +33,9 @@ config::LinkDirection random_link(Random& random, BitRate rate, Duration delay) 
   if (random.chance(0.15)) {
     config::GilbertElliott bursts;
     bursts.good_to_bad = log_uniform(random, 0.0005, 0.01);
-    // The model changes its state only when a frame passes. So all retransmissions of a sender that
-    // is alone on the link could fall into one burst, and a TCP connection rightly ends after
-    // eleven losses in a row. So bursts must be short.
+    // Bursts must be short. The model changes its state only when a frame passes. So if a sender is
+    // alone on the link, all its retransmissions could fall into one long burst, and a TCP
+    // connection rightly ends after eleven losses in a row.
     bursts.bad_to_good = 0.4 + random.unit() * 0.5;
     bursts.loss_bad = 0.8;
     link.gilbert_elliott = bursts;

@@ -10,8 +10,8 @@
 namespace satrelay::sim {
 namespace {
 
-// One case in ten has all tricks. Half of the other cases have one or two tricks, which get further
-// because no other trick disturbs them. The rest have up to eight.
+// A tenth of the cases have all tricks. Half of the remaining cases have one or two tricks, which
+// then have more effect because no other trick disturbs them. The other half have up to eight.
 std::uint32_t random_tricks(Random& random, std::uint32_t all, unsigned count) {
   if (random.chance(0.1)) return all;
   const std::uint64_t wanted = random.chance(0.5) ? 1 + random.below(2) : 3 + random.below(6);

@@ -84,7 +84,8 @@ struct HostilePeer {
   Side victim = Side::kA;
   std::uint64_t seed = 1;
   Instant from;
-  Duration length;            // after this time, the peer starts a new session and behaves
+  // Duration of the attack. Afterwards, the peer follows the protocol in a new session.
+  Duration length;
   std::uint32_t packets = 0;  // number of crafted packets, spread over `length`
   std::uint32_t tricks = 0;   // a bit for each PeerTrick
 };
@@ -103,7 +104,7 @@ struct Forging {
 // A time in which the thread of one of a gateway's workers does not run.
 struct Absence {
   Side side = Side::kA;
-  unsigned worker = 0;  // ignored if the gateway has fewer workers
+  unsigned worker = 0;  // number of the worker; ignored if the gateway has fewer workers
   Instant when;
   Duration length;
 };
@@ -127,11 +128,12 @@ struct Scenario {
   // The largest sizes of IP packets, in bytes, up to 9000. Use set_mtu() to set them.
   std::uint16_t lan_mtu = 1500;
   std::uint16_t wan_mtu = 1500;
-  config::RateControl control;  // of both gateways
+  config::RateControl control;  // rate control of both gateways
   BitRate ceiling;  // configured rate for Controller::kFind; zero means that no rate is configured
   std::vector<config::Rule> rules;
   std::vector<config::TrafficClass> classes;
-  std::optional<double> bridged_share;  // of both gateways
+  // Share of the link that both gateways guarantee to bridged frames.
+  std::optional<double> bridged_share;
   // For gateway A; gateway B has the opposite value.
   config::FairHosts fair_hosts = config::FairHosts::kLocal;
   config::Stp stp;
@@ -144,8 +146,9 @@ struct Scenario {
   std::vector<Absence> absences;
   std::optional<HostilePeer> hostile_peer;
   std::vector<Forging> forgings;
-  bool journal = false;          // the gateways keep journals of their flows, which survive kills
-  bool encrypts = false;         // the gateways share a secret
+  // True if the gateways keep journals of their flows, which survive kills.
+  bool journal = false;
+  bool encrypts = false;         // true if the gateways share a secret and encrypt
   bool gateways_present = true;  // if false, the link connects the two LANs directly
 
   const Station& station(Side side) const { return stations[static_cast<std::size_t>(side)]; }
