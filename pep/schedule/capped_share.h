@@ -11,7 +11,7 @@ namespace satrelay::schedule {
 
 class CappedShare {
  public:
-  // Parts of a thousand, 0 to 1000.
+  // A share in thousandths, from 0 to 1000.
   using Permille = std::int64_t;
 
   // The preferred class can save up at most `burst` bytes of its unused share, and send them later.

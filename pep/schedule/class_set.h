@@ -1,4 +1,5 @@
-// Numbers of traffic classes, and sets of them. The code that uses a number decides what it means.
+// Numbers of traffic classes, and sets of these numbers. The users of this file decide which
+// traffic belongs to which number.
 #pragma once
 
 #include <bit>

@@ -1,11 +1,11 @@
 // CoDel, the law by which a queue drops packets that have waited too long (RFC 8289 section 5). If
 // all packets that reach the head within an interval have waited for at least the target, the queue
-// drops a packet. Further drops follow after interval / sqrt(n) each, until a packet at the head
-// has waited less than the target.
+// drops a packet. The n-th drop is followed by a pause of interval / sqrt(n), and then by the next
+// drop. Dropping ends when a packet reaches the head that has waited less than the target.
 //
-// Each queue has a Codel object, and calls drops() for each packet that reaches the head. In RFC
-// 8289, the law itself takes packets from the queue. Here the queue describes a packet, so that
-// Codel depends neither on packets nor on queues.
+// Each queue has a Codel object, and calls drops() for each packet that reaches the head. The code
+// in RFC 8289 takes the packets from the queue itself. Codel gets only a description of each
+// packet, so it does not depend on the types of packets and queues.
 #pragma once
 
 #include <cmath>
@@ -82,7 +82,7 @@ class Codel {
   std::uint32_t count_ = 0;        // the n in interval / sqrt(n)
   std::uint32_t first_count_ = 0;  // value of count_ when dropping began
   bool is_dropping_ = false;
-  bool has_dropped_ = false;  // the last packet was dropped, because next_drop_ had come
+  bool has_dropped_ = false;  // the last packet was dropped because next_drop_ had passed
 };
 
 }  // namespace satrelay::schedule

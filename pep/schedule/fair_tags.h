@@ -23,8 +23,8 @@ class FairTags {
   std::uint64_t on_served(std::size_t one, std::uint64_t bytes, std::uint64_t weight) {
     const std::uint64_t passed = lead(one);
     virtual_time_ += passed;
-    // Most weights are 1. Then the division, which takes as long as the rest of the function, is
-    // left out.
+    // The division takes as long as the rest of the function. Most weights are 1, and need no
+    // division.
     finish_[one] = virtual_time_ + (weight == 1 ? bytes * kUnit : bytes * kUnit / weight);
     if (virtual_time_ > kMost) rebase();
     return passed;
@@ -33,8 +33,8 @@ class FairTags {
   // object. `lead` is that tag minus the virtual time.
   void pass(std::uint64_t lead) { virtual_time_ += lead; }
 
-  // By how much a byte advances a tag at weight 1. It is so large that rounding at weight 255 loses
-  // only a fraction of a byte.
+  // The amount that one byte adds to a tag at weight 1. The amount is large, so that rounding at
+  // weight 255 loses only a fraction of a byte.
   static constexpr std::uint64_t kUnit = 1 << 10;
 
  private:

@@ -25,14 +25,15 @@ class FairTurns {
   // The member that next() checks first; nullptr if there is none.
   T* front() const { return fresh_.empty() ? old_.front() : fresh_.front(); }
 
-  // Returns the member that sends next; nullptr if no member has anything to send. Removes each
-  // member that has nothing to send when its turn comes, and then calls `forget(T&)` for it.
+  // Returns the member that sends next; nullptr if no member has anything to send. If a member has
+  // nothing to send when its turn comes, the member is removed, and `forget(T&)` is called for it.
   template <typename Forget>
   T* next(std::int64_t quantum, Forget&& forget) {
     while (T* const one = front()) {
       List& list = list_of(*one);
-      // An empty fresh member is first placed behind the old ones. Otherwise it could be added as
-      // fresh again at once, and would always be first.
+      // A fresh member that has become empty moves behind the old members, and is not removed yet.
+      // If it was removed, it could be added as fresh again at once, and would always be served
+      // first.
       const bool passes = one->is_fresh && !old_.empty();
       if (one->empty() && !passes) {
         list.remove(*one);

@@ -19,7 +19,7 @@ struct HostShare {
   std::uint32_t users = 0;
   std::uint32_t places = 0;  // number of queues in which the host waits now
 
-  // How many times a queue must charge the host for each byte that it sends for the host.
+  // A queue charges the host this number of bytes for each byte that it sends for the host.
   std::uint32_t factor() const { return places > 1 ? places : 1; }
 };
 

@@ -11,12 +11,14 @@ namespace satrelay::schedule {
 
 // The carrier's permission to send a packet of a session, or several packets at the same instant.
 struct Turn {
-  // Classes that may send now or later. Bytes of other classes do not count as waiting.
+  // Classes that may send on this carrier, now or later. Bytes of other classes do not count as
+  // waiting for the carrier.
   ClassSet open = kEveryClass;
   ClassId first = 0;  // class of the first stream bytes in the packet
   // If false, only frames of the session itself may be sent, and no stream bytes.
   bool streams = true;
-  // No other session, no other class and no bridged frame waits for the carrier.
+  // If true, nothing else waits for the carrier: no other session, no other class and no bridged
+  // frame.
   bool alone = true;
 };
 

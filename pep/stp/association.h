@@ -24,8 +24,8 @@ class Association {
   Path& path() { return path_; }
   const Path& path() const { return path_; }
 
-  // Whether a newcomer (handshake.h) has sent a HELLO in the peer's name, and no packet of the peer
-  // has arrived since then.
+  // Whether a newcomer (a machine that sends HELLOs in the peer's name, see handshake.h) has sent a
+  // HELLO, and no packet of the peer has arrived since then.
   bool doubts_peer = false;
   // Capacity of the direction to the peer, from the peer's RATE frames.
   AnnouncedCapacity peer_capacity;

@@ -27,7 +27,7 @@ struct DatagramConfig {
   // Whether the path is known to carry datagrams of `size`. If not, the session searches for the
   // path MTU (docs/stp.md section 13).
   bool path_mtu_known = true;
-  // IP and UDP headers in bytes, for the pacer and the budget of reports.
+  // Size of the IP and UDP headers in bytes. The pacer and the budget of reports count these bytes.
   std::uint16_t overhead = 28;
 };
 
@@ -42,7 +42,8 @@ struct HelloConfig {
 
 struct RepairConfig {
   FecMode mode = FecMode::kAuto;
-  // Repair bytes for each byte of a prompt flow. 0 means that they are calculated from the loss.
+  // Number of repair bytes for each byte of a prompt flow (`delivery: prompt`). 0 means that the
+  // number is calculated from the loss.
   double prompt_share = 0;
   // Limits the cost of repairs for all sessions that share it. If nullptr, the session has its own
   // budget. Must outlive the session. The owner of `shared` renews its budget before each call of
@@ -65,7 +66,7 @@ struct Config {
   RepairConfig repair;
   // The record of a packet takes 64 bytes. Memory grows with the packets in flight.
   std::uint32_t max_packets_in_flight = 1 << 21;
-  FeedbackClock::Config feedback;  // once the RTT is known, `maximum` is at most one RTT
+  FeedbackClock::Config feedback;  // when the RTT is known, `maximum` is limited to one RTT
   ProbeTimer::Config probes;
   Duration initial_rtt = Duration::milliseconds(600);
 };

@@ -1,4 +1,4 @@
-// The counters of an STP session since its start.
+// The counters of an STP session, since the session was created.
 #pragma once
 
 #include <array>

@@ -16,8 +16,8 @@ bool Demand::data_allowed() const {
   if (!core_.connection.connected()) return false;
   const ProbeTimer& probes = core_.path().probes;
   if (probes.frozen() && !probes.data_allowed()) return false;
-  // A full window opens again only when a report arrives. If the reports are lost, the probe timer
-  // allows one more packet of data, which asks for a report.
+  // If the window is full, it opens only when a report arrives. The reports may be lost. So the
+  // probe timer allows one more packet of data, which asks for a report.
   if (!core_.path().gate.window_open() && probes.in_flight() > 0 && !probes.data_allowed())
     return false;
   const std::uint64_t in_flight =

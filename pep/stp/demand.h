@@ -20,7 +20,7 @@ class Demand {
   bool data_allowed() const;
   // The number of packets in flight at which data must wait.
   std::uint64_t most_in_flight() const;
-  // Whether data would be sent if the pacers were open.
+  // Whether there is data that could be sent if the pacers were open.
   bool data_waits() const {
     return data_allowed() && !core_.streams->sending().idle(writer_.turn().open);
   }

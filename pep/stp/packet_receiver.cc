@@ -34,9 +34,10 @@ struct PacketReceiver::FrameHandler {
   bool eliciting = false;
   bool closed = false;
   std::optional<RepairFrame> repair = std::nullopt;
-  // The time that the newest packet in the next FEEDBACK has waited at the peer's port.
+  // How long the newest packet in the next FEEDBACK frame has waited at the peer's port, from a
+  // RECEPTION frame.
   Duration waited = {};
-  bool refused = false;  // something could not be stored, so the packet counts as not received
+  bool refused = false;  // some content could not be stored, so the packet counts as not received
 
   void operator()(const PingFrame& frame) {
     eliciting = true;
@@ -94,9 +95,9 @@ struct PacketReceiver::FrameHandler {
   }
 
  private:
-  // Finds the stream of a frame. For a new stream of the peer, returns the result of `make_new`,
-  // which creates the stream or returns nullptr. Also returns nullptr if the stream has ended, or
-  // the id is invalid.
+  // Finds the stream of a frame. If the peer has not used the id before, calls `make_new`, which
+  // creates the stream or returns nullptr. Returns nullptr if the stream has ended, or if the id is
+  // invalid.
   template <typename MakeNew>
   Stream* stream_of(std::uint64_t id, MakeNew&& make_new) {
     if (Stream* stream = s.streams->find(id)) return stream;
@@ -166,7 +167,8 @@ void PacketReceiver::FrameHandler::operator()(const OpenFrame& frame) {
 void PacketReceiver::FrameHandler::operator()(const ResetFrame& frame) {
   eliciting = true;
   Stream* const stream = stream_of(frame.stream, [&] {
-    // The RESET has arrived before the OPEN. Account for the stream's credit, and report no event.
+    // The RESET has arrived before the OPEN. Charge the credit for the bytes of the stream, but
+    // report no event.
     return accept_to_reset(frame.stream, ResetReason::kNone);
   });
   if (stream == nullptr) return;
@@ -197,7 +199,7 @@ void PacketReceiver::FrameHandler::operator()(const DataFrame& frame) {
   eliciting = true;
   Stream* const stream = stream_of(frame.stream, [&]() -> Stream* {
     // The OPEN of the stream is late or lost. The bytes are stored, and the relay gets them after
-    // the OPEN.
+    // the OPEN has arrived.
     if (s.streams->set().has_place()) return accept(frame.stream, Stream::Phase::kAwaitingOpen);
     refused = true;
     return nullptr;
@@ -275,7 +277,7 @@ std::optional<PacketReceiver::Opened> PacketReceiver::open_packet(ConstBytes dat
   if (recognized) {
     const std::uint64_t number =
         unwrap_sequence<32>(header.number, core_.association->received.next());
-    // A replayed packet must neither cost a decryption nor count as a sign of life.
+    // A replayed packet is dropped before it is decrypted. It does not show that the peer is alive.
     if (protection.encrypts() && core_.association->received.is_duplicate(number)) {
       ++core_.counters.duplicate_packets_in;
       return std::nullopt;
@@ -411,8 +413,8 @@ void PacketReceiver::settle_known(FecReceiver& receiver) {
   use_repaired(receiver);
 }
 
-// Handles recovered packets until the budget of the call is spent, and defers the others. If the
-// packets were not deferred before, at least one is handled.
+// Handles recovered packets until the budget of the call is spent, and defers the rest to the next
+// call. If no earlier call has deferred these packets, at least one is handled.
 void PacketReceiver::use_repaired(FecReceiver& receiver) {
   const bool were_deferred = receiver.rest_waits();
   std::size_t used = 0;
@@ -449,7 +451,7 @@ void PacketReceiver::use_repaired(FecReceiver& receiver) {
 void PacketReceiver::on_packet_recorded(std::uint64_t number, bool gap, bool eliciting,
                                         GapMay may) {
   if (eliciting) core_.path().feedback.on_arrival();
-  ReorderTolerance disorder;  // how much reordering is tolerated in the peer's packets
+  ReorderTolerance disorder;  // decides how long to wait for late packets of the peer
   disorder.set_lateness(core_.association->received.lateness(core_.now));
   if (gap && may == GapMay::kBeRepaired) {
     core_.path().feedback.on_gap(core_.now + FecReceiver::kPatience + disorder.time());

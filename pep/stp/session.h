@@ -81,9 +81,9 @@ class Session {
     void reset(StreamId stream, ResetReason reason, Instant now);
     // Does the same with ResetReason::kIcmp. agreed().icmp_refusals() must be true.
     void reset(StreamId stream, const IcmpRefusal& refusal, Instant now);
-    // Forgets the stream when both directions have ended: the relay has consumed all bytes up to
-    // the end, and the peer has acknowledged all bytes and finish(). Until then the session keeps
-    // the state that its protocol needs.
+    // The relay needs the stream no more. The session forgets it when both directions have ended:
+    // all bytes up to the end are consumed, and the peer has acknowledged all our bytes and the
+    // FIN.
     void release(StreamId stream, Instant now);
 
     // --- the writer
@@ -94,12 +94,12 @@ class Session {
     [[nodiscard]] std::size_t write(StreamId stream, ConstBytes bytes, Instant now);
     // Stores all of `parts` in order, or nothing. Returns false if they exceed send_room().
     [[nodiscard]] bool write_whole(StreamId stream, std::span<const ConstBytes> parts, Instant now);
-    // The writer needs `bytes` free bytes before it writes anything. When that many are free,
-    // produce() is called, and kWritable is reported. `bytes` must fit into the memory reserved for
-    // one stream, or the writer may wait for ever.
+    // The writer needs `bytes` free bytes before it writes anything. When this number of bytes is
+    // free, kWritable is reported, and produce() is called. `bytes` must fit into the memory
+    // reserved for one stream, or the writer may wait for ever.
     void wait_for_room(StreamId stream, std::uint64_t bytes, Instant now);
-    // Announces that the writer has at least `bytes` more bytes, and what follows them. The session
-    // uses this to repair losses in the last flight of a stream.
+    // Announces that the writer has at least `bytes` more bytes. `behind` says what follows these
+    // bytes. The session uses this to repair losses among the last bytes of a stream.
     void set_rest(StreamId stream, std::uint64_t bytes, Behind behind);
     // Ends the stream after the last byte. No write() may follow.
     void finish(StreamId stream);
@@ -111,23 +111,23 @@ class Session {
     bool confirmed(StreamId stream) const;
     // How many bytes write() would store now. A writer that needs more calls wait_for_room().
     std::uint64_t send_room(StreamId stream) const;
-    // To be called from produce(): how many bytes the stream may still send in its current turn of
-    // the scheduler. Returns StreamSchedule::kNoLimit if no other stream of its class waits. Bytes
-    // beyond the result would stay in memory until the stream's next turn.
+    // To be called from produce(). Returns how many bytes the stream may still send in its current
+    // turn of the scheduler. If more bytes are written, they stay in memory until the next turn of
+    // the stream. Returns StreamSchedule::kNoLimit if no other stream of its class waits.
     std::uint64_t turn_left(StreamId stream) const;
     std::uint64_t unsent(StreamId stream) const;          // bytes written and not sent yet
     std::uint64_t unacknowledged(StreamId stream) const;  // bytes written and not acknowledged yet
     std::uint64_t credit(StreamId stream) const;          // bytes that flow control allows to send
     // share() is the rate that this stream gets if all waiting streams continue to send.
-    // share_of_new() is the rate that a new stream would get. Both ignore other sessions, and are
-    // never above the rate that is allowed now.
+    // share_of_new() is the rate that a new stream would get. Other sessions are ignored. Neither
+    // result is above the rate that is allowed now.
     BitRate share(StreamId stream) const;
     BitRate share_of_new() const;
 
     // --- the reader
     // Consumes `count` readable bytes, and grants credit to the peer.
     void consume(StreamId stream, std::uint64_t count, Instant now);
-    // The reader cannot consume anything before `bytes` bytes are readable. The session then grants
+    // The reader cannot consume anything before `bytes` bytes are readable. So the session grants
     // at least the credit for these bytes. The next consume() cancels this request.
     void set_reader_needs(StreamId stream, std::uint64_t bytes, Instant now);
     const Reassembler* received(StreamId stream) const;  // nullptr if there is no such stream
@@ -143,7 +143,7 @@ class Session {
     std::size_t count() const;
     std::uint64_t bytes_stored() const;  // bytes received and not consumed, in all streams
     // Whether one more stream would make progress in both directions, even if the readers of all
-    // other streams stopped reading (docs/stp.md section 6).
+    // other streams stop reading (docs/stp.md section 6).
     bool has_lane_share() const;
 
    private:
@@ -166,10 +166,10 @@ class Session {
     // The rate that the controller allows now, in bytes as the modem counts them.
     BitRate send_rate() const;
     const std::optional<RateCut>& last_rate_cut() const;  // the last cut of send_rate()
-    BitRate found_capacity() const;  // capacity that the controller has found; zero if none yet
-    // Length of the packet train that measures the link now; zero if there is none.
+    BitRate found_capacity() const;  // capacity that the controller has measured; zero if unknown
+    // Size of the packet train that measures the capacity of the link now; zero if there is none.
     ByteCount train() const;
-    // When the period without reports about our packets began; never() if no report is missing.
+    // Since when reports about our packets are missing; never() if no report is missing.
     Instant unreported_since() const;
     // Loss ratio of about the last 10,000 packets that we sent, from 0 to 1.
     double loss_ratio() const;
@@ -183,30 +183,30 @@ class Session {
     const SessionCore& core_;
   };
 
-  // `arena`, `carrier`, `controller` and `source` must outlive the session. Several sessions may
-  // share the pacer of the carrier. The session has a second pacer, which keeps the rate of the
-  // controller.
+  // `arena`, `carrier`, `controller` and `source` must outlive the session. A packet waits for two
+  // pacers: the pacer of the carrier, which several sessions may share, and the pacer of the
+  // session, which keeps the rate of the controller.
   Session(const Config& config, Arena& arena, control::Pacer& carrier,
           control::RateController& controller, StreamSource& source, Instant now);
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  // One call settles at most this many objects (WorkCount). The remaining objects wait for the next
-  // call.
+  // Maximum number of objects that one call settles (WorkCount). The remaining objects wait for the
+  // next call.
   static constexpr std::uint64_t kSettledAtOnce = 1024;
 
   // --- input ---------------------------------------------------------------------------------
   // Handles a UDP payload from the peer's address. `reception` describes the port at which it
   // arrived.
   void handle_packet(ConstBytes datagram, Instant now, const Reception& reception = {});
-  // Settles at most `most` objects. Pass a lower number if other sessions are served in the same
-  // call of the engine.
+  // Sets the number of objects that one call may settle. Pass a lower number if other sessions are
+  // served in the same call of the engine.
   void handle_timeout(Instant now, std::uint64_t most = kSettledAtOnce);
 
   // --- mutators ------------------------------------------------------------------------------
   StreamAccess& streams() { return streams_; }
-  // Tells the peer the current capacity of the direction from the peer to us. Zero stands for the
+  // Tells the peer the current capacity of the direction from the peer to us. Zero means the
   // configured capacity.
   void announce_capacity(BitRate capacity);
   // Shows the unencrypted packets of this session to `observer`. nullptr removes the observer.
@@ -214,9 +214,10 @@ class Session {
   // Sets the shared secrets for later handshakes. Has an effect only if the session encrypts. An
   // established session keeps its keys.
   void set_secrets(const crypto::Psk& psk, const std::optional<crypto::Psk>& other);
-  // Packets that were polled at `began` or later may have been sent as late as `ended`.
+  // The machine has stalled: packets that were polled at `began` or later may have been sent as
+  // late as `ended`.
   void note_late_sending(Instant began, Instant ended);
-  // Sets the capacity of the direction to the peer, and the reason for the change.
+  // Sets the capacity of the direction to the peer. `cause` is the reason for the change.
   void set_capacity(BitRate capacity, control::CutCause cause);
   // Limits the rate of this session, if several sessions share the controller's rate. Zero means no
   // such limit.
@@ -229,9 +230,9 @@ class Session {
   // `rooms`, after `before` bytes, and is described in one of `packets`. There must be at least one
   // room. Each must have at least datagram.size bytes after `before`, and `packets` must have as
   // many elements as `rooms`. `turn` says which streams may have bytes in the packets. Returns the
-  // number of packets; 0 if nothing may be sent at `now`. All packets after the first contain only
-  // new bytes of class `turn.first`. They are written only while no other class has bytes, and the
-  // relay has no event to handle.
+  // number of packets; 0 if nothing may be sent at `now`. If several packets are written, all but
+  // the first contain only new bytes of class `turn.first`. Writing stops when another class has
+  // bytes, or when the relay has an event to handle.
   std::size_t poll_packets(std::span<const MutableBytes> rooms, std::size_t before,
                            std::span<PolledPacket> packets, Instant now,
                            const schedule::Turn& turn = {});
@@ -242,12 +243,12 @@ class Session {
     return packet.size;
   }
   control::Priority last_priority() const;  // priority of the last packet sent
-  // The stream bytes in the packets of the last poll, listed by packet, and by class for each
-  // packet.
+  // The number of stream bytes in the packets of the last poll. The list has an element for each
+  // class in each packet, in the order of the packets.
   std::span<const schedule::ClassBytes> last_classes() const;
-  // waiting() returns the classes that have a stream with bytes to send, or with a writer that is
-  // ready to produce bytes. It ignores the pacers, and may_send() returns whether they are open.
-  // Call may_send() only if a class waits.
+  // waiting() returns the classes in which a stream has bytes to send, or its writer is ready to
+  // produce bytes. It ignores the pacers. may_send() returns whether the pacers are open. Call
+  // may_send() only if a class waits.
   schedule::ClassSet waiting() const;
   bool may_send(Instant now) const;
   bool may_send_but_for_carrier(Instant now) const;
@@ -255,8 +256,8 @@ class Session {
   // Number of hosts that wait in a class; at least 1.
   std::size_t waiting_hosts(schedule::ClassId stream_class) const;
   std::optional<Event> poll_event();
-  // The earliest of all timers, the time of the next report and, if something waits for a pacer,
-  // the time when the pacer opens.
+  // The earliest time at which a timer expires, a report is due, or a pacer opens for which
+  // something waits.
   Instant next_timeout() const;
 
   // --- getters -------------------------------------------------------------------------------
@@ -266,18 +267,18 @@ class Session {
   std::uint64_t peer_epoch() const;  // 0 if unknown
   // The capabilities that both ends have; empty without a peer.
   Capabilities agreed() const;
-  // Whether a newcomer has sent a HELLO in the peer's name, and no packet of the peer has arrived
-  // since. The peer may have restarted, and new streams may be lost. The doubt ends with the next
-  // kPeerAlive, or when the peer is suspect.
+  // Whether a newcomer (handshake.h) has sent a HELLO in the peer's name, and no packet of the peer
+  // has arrived since then. The peer may have restarted, and new streams may be lost. The result
+  // becomes false with the next kPeerAlive, or when the peer is suspect.
   bool doubts_peer() const;
-  // Whether the peer does not answer, while HELLOs arrive in its name that we cannot open with any
-  // of our secrets.
+  // Whether the peer may have another secret: it does not answer, and HELLOs arrive in its name
+  // that cannot be opened with any of our secrets.
   bool doubts_key(Instant now) const;
   // The capacity of the direction to the peer, as the peer has announced it; zero if it has
   // announced none.
   BitRate peer_capacity() const;
-  // The initial credit that we have from the peer's HELLO: for all streams together, and for each
-  // stream.
+  // The credit in bytes that the peer's HELLO has granted to us: for all streams together, and for
+  // each stream.
   struct FirstCredit {
     std::uint64_t lane = 0;
     std::uint64_t stream = 0;
@@ -288,16 +289,16 @@ class Session {
   // Whether there is unfinished work, which is done in parts by several calls. handle_timeout()
   // continues this work, even while nothing can be sent.
   bool work_waits() const;
-  // Whether this work includes repairs that earlier calls had no time for. work_off_repairs() uses
-  // them until the budget of the call is spent. It must be called before handle_timeout().
+  // Whether received repairs wait, because earlier calls had no time for them. work_off_repairs()
+  // uses them until the budget of the call is spent. It must be called before handle_timeout().
   bool repairs_wait() const;
   void work_off_repairs(Instant now);
   // Number of objects that the session has visited since its start (work_count.h).
   std::uint64_t visited() const;
 
   // --- checks of the accounts: they visit all streams and stored bytes -----------------------
-  // Counts credit, streams and memory again. Returns a description of the first value that differs
-  // from the recorded one; nullopt if none differs.
+  // Counts credit, streams and memory again, and compares the results with the counters. Returns a
+  // description of the first difference; nullopt if there is none.
   std::optional<std::string> audit() const;
   BlocksHeld blocks_held() const;
 

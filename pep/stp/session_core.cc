@@ -64,7 +64,7 @@ SessionCore::SessionCore(const Config& settings, Arena& blocks, control::Pacer& 
         config.repair.shared != nullptr ? config.repair.shared : &own_repairs.shared();
     fec = std::make_unique<Fec>(config.datagram.size, shared);
   }
-  config.security.reset();  // keep secrets only in `connection`, which erases replaced ones
+  config.security.reset();  // keep secrets only in `connection`, which erases replaced secrets
   renew_promise();
   begin_with(SentLedger(config.max_packets_in_flight),
              RateGate(carrier, controller, settings.datagram.overhead));
@@ -74,7 +74,7 @@ SessionCore::SessionCore(const Config& settings, Arena& blocks, control::Pacer& 
 void SessionCore::begin_anew() {
   streams->leave_to(retired_streams);
   const bool had_capacity = !association->peer_capacity.capacity().is_zero();
-  // Keep the debt of the gate's pacer and the counts of rate cuts.
+  // The new gate is a copy, so that it keeps the deficit of the pacer and the counts of rate cuts.
   RateGate gate = path().gate;
   gate.clear();
   begin_with(std::move(association->ledger).renewed(), gate);
@@ -104,9 +104,9 @@ void SessionCore::follow(const Connection::Heard& news) {
       break;
     case Connection::Change::kNewcomer:
       renew_promise();
-      // If the peer is still there, it soon answers the PING, which ends the doubt. If several
-      // newcomers follow each other, only the first raises a doubt. Otherwise a flood of their
-      // HELLOs would delay all new streams.
+      // The peer may have restarted, so ask it for a report (PING). Until it answers, new streams
+      // wait. This is done only if there was no newcomer before. Otherwise a flood of HELLOs would
+      // delay all new streams.
       if (!connection.is_alive()) break;
       association->doubts_peer = true;
       path().requests.ask();

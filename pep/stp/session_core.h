@@ -72,7 +72,7 @@ struct SessionCore {
             .may_begin = !retired_streams.full(),
             .now = now};
   }
-  // Reacts to what the connection has found out about the peer.
+  // Handles a change of the peer that the connection has reported.
   void follow(const Connection::Heard& news);
   void heard();
   void close();
@@ -92,7 +92,7 @@ struct SessionCore {
   LateSendings late_sendings;
   Counters counters;
   WorkCount work;
-  // The current call settles no more objects when `work` reaches this count.
+  // When `work` reaches this count, the current call settles no more objects.
   std::uint64_t enough_settled = 0;
 
   Connection connection;

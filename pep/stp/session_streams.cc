@@ -125,7 +125,7 @@ std::uint64_t Session::StreamAccess::turn_left(StreamId stream) const {
   const Stream* s = core_.streams->visible(stream);
   if (s == nullptr) return 0;
   const std::uint64_t left = core_.streams->sending().schedule().turn_left(*s);
-  // The last packet of a turn may exceed the turn.
+  // The last packet of a turn is filled, even if it exceeds the turn.
   return left == StreamSchedule::kNoLimit ? left : left + core_.datagram_limit();
 }
 

@@ -9,7 +9,7 @@ void SessionTimers::visit(Visit&& visit) const {
   visit(core_.fec != nullptr ? demand_.repair_planner().next_timeout() : Instant::never(),
         [](SessionTimers& s) { s.demand_.repair_planner().handle_timeout(); });
   // This timer is not due before the PING of run_probe_timer() can be sent. If nothing is in
-  // flight, only that PING moves the timer, so the timer would otherwise stay due.
+  // flight, only this PING sets the timer to a later time. Otherwise the timer would stay due.
   visit(later(core_.path().probes.next_probe(), core_.path().gate.control_opens_at()),
         [](SessionTimers& s) { s.run_probe_timer(); });
   visit(core_.connection.is_alive() ? core_.path().probes.suspect_at() : Instant::never(),
@@ -46,9 +46,8 @@ void SessionTimers::suspect_peer() {
   core_.peer_events.push(Event::Kind::kPeerSuspect);
 }
 
-// Packets of the peer may arrive here while our packets are lost. Then the peer has not received
-// the end of the stream. So the linger time of a released stream counts only while both directions
-// work.
+// The linger time of a released stream counts only while both directions work. If packets of the
+// peer arrive, but ours are lost, the peer cannot have received the end of the stream.
 void SessionTimers::run_linger() {
   const Instant heard_since =
       core_.connection.is_alive() ? core_.connection.alive_since() : Instant::never();

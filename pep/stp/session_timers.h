@@ -14,8 +14,8 @@ class SessionTimers {
 
   // Runs the actions that are due.
   void run();
-  // The earliest of all timers, the times of packets that wait for a clock and, if something waits
-  // for a pacer, the time when the pacer opens.
+  // The earliest time at which a timer expires, a report or another packet is due, or a pacer opens
+  // for which something waits.
   Instant next() const;
 
  private:

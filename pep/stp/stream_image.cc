@@ -21,8 +21,8 @@ void StreamImage::check(Image& image) const {
       trial.generation != stream_->generation || trial.is_hot() != stream_->is_hot()) {
     image.fail();
   }
-  // Write `trial` to another image, which takes its blocks out. Otherwise the destructor of `trial`
-  // would free them, but they belong to the stream that read() makes.
+  // The blocks of `trial` belong to the stream that read() makes, so the destructor of `trial` must
+  // not free them. Write `trial` to another image, which takes the blocks out.
   std::vector<std::byte> given_up;
   Image writer = Image::writer(given_up, image.now());
   trial.image(writer);

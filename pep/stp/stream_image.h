@@ -19,8 +19,8 @@ class StreamImage {
   StreamImage(Session& session, StreamId stream);
   bool has_stream() const { return stream_ != nullptr; }
 
-  // The following calls require has_stream(). write() moves the stored bytes out of the stream, so
-  // read() must follow before the session is used.
+  // The following functions may be called only if has_stream() is true. write() moves the stored
+  // bytes out of the stream, so read() must be called before the session is used again.
   void write(Image& image);
   // Replaces the stream that was written. `image` must have passed check().
   void read(Image& image);

@@ -19,10 +19,10 @@ enum class StreamId : std::uint64_t {};
 enum class Behind : std::uint8_t {
   kUnknown,
   kNothing,  // nothing for now: the stream ends or pauses
-  kMore,     // more bytes: the writer stopped before it had announced all of them
+  kMore,     // more bytes, which the writer has not announced
 };
 
-// The most bytes of metadata that an OPEN may carry for the far relay.
+// Maximum number of bytes of metadata in an OPEN, for the far relay.
 inline constexpr std::size_t kMaxMetadata = 256;
 
 enum class PeerState : std::uint8_t {
@@ -51,7 +51,7 @@ enum class ResetReason : std::uint8_t {
   // it.
   kUnknownStream = 9,
   kShutdown = 10,   // the gateway stops
-  kNoRoute = 11,    // sent instead of kIcmp or kOtherVlan to a peer that does not know them
+  kNoRoute = 11,    // sent to a peer that does not know kIcmp or kOtherVlan
   kInUse = 12,      // the far host already has a connection with these addresses and ports
   kOtherVlan = 13,  // the SYN was answered in another VLAN; sent only to peers that know kOtherVlan
   // An ICMP error ended the attempt (IcmpRefusal). Sent only to peers that know kIcmp.
@@ -73,8 +73,9 @@ struct IcmpRefusal {
 // if the peer supports repairs.
 enum class FecMode : std::uint8_t { kAuto, kOff };
 
-// TCP urgent data of the far host. `mark` is the offset after its last byte, in uncompressed bytes.
-// `after` is the previous mark, or 0. There is no other mark between `after` and `mark`.
+// TCP urgent data of the far host. `mark` is the stream offset after the last urgent byte, in
+// uncompressed bytes. `after` is the previous mark; 0 if there is none. There is no other mark
+// between `after` and `mark`.
 struct UrgentNotice {
   std::uint64_t after = 0;
   std::uint64_t mark = 0;  // 0 if there is no mark
@@ -82,10 +83,10 @@ struct UrgentNotice {
   friend bool operator==(const UrgentNotice&, const UrgentNotice&) = default;
 };
 
-// Result of the far gateway's check whether its host still answers. Our host has caused the check
-// by a question: a keep-alive or a zero-window probe.
+// If our host sends a keep-alive or a zero-window probe (a question), the far gateway checks
+// whether the far host still answers. This is the result.
 struct HostAnswer {
-  // Number of the question that caused the last finished check; 0 if none.
+  // Number of the question that caused the last finished check; 0 if no check is finished.
   std::uint64_t question = 0;
   bool silent = false;  // whether the host did not answer
   void image(Image& image) { image(question, silent); }
@@ -98,11 +99,11 @@ struct Confirmation {
   bool ended = false;           // the host has acknowledged the last byte and the FIN
   std::uint64_t delivered = 0;  // uncompressed bytes that the host has acknowledged
   std::uint64_t window = 0;     // bytes that the host's window allows beyond `delivered`
-  // Number of questions of the host: keep-alives and zero-window probes, which ask whether the
-  // other host is still there.
+  // Number of keep-alives and zero-window probes that the host has sent. They ask whether the other
+  // host is still there.
   std::uint64_t keep_alives = 0;
-  UrgentNotice urgent = {};  // only if both ends have kCapabilityUrgent
-  HostAnswer word = {};      // only if both ends have kCapabilityHostWords
+  UrgentNotice urgent = {};  // used only if both ends have kCapabilityUrgent
+  HostAnswer word = {};      // used only if both ends have kCapabilityHostWords
   void image(Image& image) { image(answered, ended, delivered, window, keep_alives, urgent, word); }
   friend bool operator==(const Confirmation&, const Confirmation&) = default;
 };
@@ -124,10 +125,11 @@ struct Event {
     kOpened,         // the peer has opened a stream; metadata() returns the metadata of its OPEN
     kReadable,       // there are new in-order bytes, or the end of the stream
     kWritable,       // the writer now has the free space for which it has waited
-    kReset,          // the peer has reset the stream, which no longer exists after this event
-    kCapacity,       // peer_capacity() has changed
-    kConfirmed,      // confirmation() has changed, or confirmed() has become true
-    kDelivered,      // the peer's session has acknowledged all written bytes and the end
+    // The stream was reset by the peer, or after an error; it no longer exists after this event.
+    kReset,
+    kCapacity,   // peer_capacity() has changed
+    kConfirmed,  // confirmation() has changed, or confirmed() has become true
+    kDelivered,  // the peer has acknowledged all written bytes and the end of the stream
   };
   Kind kind{};
   StreamId stream{};
@@ -140,7 +142,7 @@ struct Event {
 struct BlocksHeld {
   std::size_t to_peer = 0;    // for bytes written and not freed yet
   std::size_t from_peer = 0;  // for bytes received and not consumed yet
-  std::size_t reserves = 0;   // number of reserves in use; each is a part of a block
+  std::size_t reserves = 0;   // number of reserves in use; a reserve is smaller than a block
 };
 
 }  // namespace satrelay::stp

@@ -7,7 +7,7 @@ namespace satrelay::wire {
 namespace {
 
 // One's-complement addition commutes with swapping the bytes of every word (RFC 1071 section 2), so
-// sums run over words as the machine loads them, and only the folded result is swapped.
+// the words are added in the byte order of the machine, and only the folded result is swapped.
 template <typename Word>
 std::uint64_t load_native(const std::byte* p) {
   Word word;
@@ -23,12 +23,13 @@ std::uint16_t fold(std::uint64_t sum) {
   return static_cast<std::uint16_t>(sum);
 }
 
-// Returns the unfolded sum in machine byte order, which is exact below 16 GiB. The loop computes
-// the sum of the whole words, and the sum of their upper halves. The sum of the lower halves is
-// then computed from these two sums, even if the first has wrapped. So each word takes three
-// operations and no carry, and the compiler can vectorize the loop. On processors with vectors of
-// 64 bytes, the program selects the first clone when it starts. Builds with a sanitizer have no
-// clones, because the clone is selected before the sanitizer is ready.
+// Returns the unfolded sum in the byte order of the machine. The sum is exact for less than 16 GiB.
+// The loop computes the sum of the whole words, and the sum of their upper halves. The sum of the
+// lower halves is then computed from these two sums, even if the first has wrapped. So each word
+// takes three operations and no carry, and the compiler can vectorize the loop. The compiler makes
+// two versions of this function. If the processor has vectors of 64 bytes, the program selects the
+// first version when it starts. Builds with a sanitizer have only one version, because the
+// selection runs before the sanitizer is ready.
 #if defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
 [[gnu::target_clones("arch=x86-64-v4", "default")]]
 #endif
@@ -77,7 +78,7 @@ std::size_t field_offset(std::uint8_t protocol) {
   }
 }
 
-// The pseudo-header in machine order, unfolded.
+// Returns the unfolded sum of the pseudo-header in the byte order of the machine.
 std::uint64_t native_pseudo_header_sum(const IpAddress& source, const IpAddress& destination,
                                        std::uint8_t protocol, std::uint32_t length) {
   const auto* a = reinterpret_cast<const std::byte*>(source.octets().data());

@@ -74,7 +74,7 @@ bool Coalescer::look_at(ConstBytes frame, Origin origin, View& view) {
     ip_size = kIpv6HeaderSize + load_u16(ip + 4);
     protocol = load_u8(ip + 6);
   }
-  // A large frame could not hold bytes after the IP packet of a piece, such as padding.
+  // A large frame has no place for bytes after the IP packet of a piece, such as padding.
   if (ip_size != frame.size() - ip_at) return false;
   const std::byte* transport = ip + ip_header;
   const std::size_t room = ip_size - ip_header;
@@ -90,7 +90,8 @@ bool Coalescer::look_at(ConstBytes frame, Origin origin, View& view) {
     view.protocol = SegmentedProtocol::kUdp;
     view.flags = 0;
     if (load_u16(transport + 4) != room) return false;
-    // A cut gives each piece a checksum, so only our own datagrams may lack one.
+    // Segmentation adds a checksum to each piece. So a received datagram without a checksum is not
+    // joined, because its piece would differ. Our own datagrams may get a checksum.
     if (load_u16(transport + kUdpChecksumOffset) == 0 && origin != Origin::kOwn) return false;
   } else {
     return false;
@@ -116,8 +117,9 @@ bool Coalescer::begin(ConstBytes frame, Origin origin) {
   return !closed_;
 }
 
-// Compares all bytes that a cut copies from the first piece: everything except lengths,
-// identification, sequence number, checksums and the flags that only the last piece may have.
+// Compares all bytes that segmentation copies from the header of the large frame to each piece:
+// everything except lengths, identification, sequence number, checksums and the flags that only the
+// last piece may have.
 bool Coalescer::has_same_header(ConstBytes frame) const {
   const std::byte* a = frame_.data();
   const std::byte* b = frame.data();

@@ -14,7 +14,7 @@ namespace satrelay::wire {
 
 inline constexpr std::uint16_t kPppIpv4 = 0x0021;
 inline constexpr std::uint16_t kPppIpv6 = 0x0057;
-// RFC 1661 section 2: network control protocols (IPCP) and link control protocols (LCP) begin here.
+// Numbers from here on are control protocols, such as IPCP and LCP (RFC 1661 section 2).
 inline constexpr std::uint16_t kPppFirstControl = 0x8000;
 
 // A frame of a PPPoE session:
@@ -24,7 +24,7 @@ inline constexpr std::uint16_t kPppFirstControl = 0x8000;
 struct PppoeFrame {
   std::uint16_t session = 0;
   std::uint16_t protocol = 0;  // PPP protocol number
-  ConstBytes payload{};        // the bytes that LENGTH covers, without the protocol number
+  ConstBytes payload{};  // the part of the frame that LENGTH covers, without the protocol number
 };
 // `payload` is the part of the frame after the Ethernet header. Returns nullopt unless the frame
 // has version 1 and type 1, carries data of a session, and is at least as long as LENGTH says. A
@@ -45,7 +45,7 @@ std::optional<MplsFrame> parse_mpls(ConstBytes payload);
 
 // Returns the IP packet in a PPPoE session or under one to three labels, without the bytes after
 // its end. Returns nullopt unless version, header length, total length and, for IPv4, the header
-// checksum are right. These checks are needed because labels do not say what they carry.
+// checksum are right. These checks are needed because a label does not say which protocol follows.
 std::optional<ConstBytes> ip_in_pppoe(ConstBytes payload);
 std::optional<ConstBytes> ip_in_mpls(ConstBytes payload);
 

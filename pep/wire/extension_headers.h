@@ -29,7 +29,7 @@ struct ExtensionHeaders {
     std::uint32_t identification = 0;
     std::uint16_t offset = 0;  // bytes
     bool more = false;
-    std::uint8_t next_header = 0;  // the value in the Fragment header
+    std::uint8_t next_header = 0;  // identification in the Fragment header
     std::size_t data_at = 0;       // offset of the fragment's data, after the Fragment header
     // Offset of the extension header directly before the Fragment header; nullopt if the Fragment
     // header is the first extension header.
@@ -57,7 +57,7 @@ struct ExtensionHeaders {
 bool is_extension_header(std::uint8_t number);
 // `first` is the next-header value of the fixed header, and `payload` is all that its length
 // covers. Walks at most kMostExtensionHeaders headers, of up to 2,048 bytes each. Encrypted data
-// (ESP) counts as a transport here, and so does "no next header".
+// (ESP) counts as a transport protocol here, and so does "no next header".
 ExtensionHeaders walk_extension_headers(std::uint8_t first, ConstBytes payload);
 
 }  // namespace satrelay::wire

@@ -8,7 +8,8 @@ namespace satrelay::wire {
 namespace {
 
 constexpr std::uint8_t kIcmpSourceQuench = 4;
-constexpr std::uint8_t kFirstInformationalV6 = 128;  // RFC 4443 section 2.1: errors are below
+// Lower types are errors (RFC 4443 section 2.1).
+constexpr std::uint8_t kFirstInformationalV6 = 128;
 // An error quotes at least this much of the transport header.
 constexpr std::size_t kQuotedOctets = 8;
 
@@ -31,8 +32,8 @@ IpAddress load_address(const std::byte* p, IpVersion version) {
 }
 
 // Parses the quoted header, and advances `quote` to the transport header. parse_ip() would reject
-// the quoted header: its length field describes the whole packet that failed, of which only the
-// beginning is quoted, and its checksum may be outdated.
+// the quoted header: its length field is the size of the whole packet, but only the beginning is
+// quoted. Besides, its checksum may be outdated.
 bool parse_quoted_v4(ConstBytes& quote, QuotedFlow& flow) {
   if (quote.size() < kIpv4HeaderSize) return false;
   const std::byte* p = quote.data();

@@ -24,9 +24,9 @@ class Segmenter {
   static constexpr std::size_t kMostPieces = 0x10000 / 8;
 
   // `frame` must stay unchanged until the last piece is written. VLAN tags, IPv4 options and IPv6
-  // extension headers are copied to each piece. Returns nullopt if another protocol than `protocol`
-  // follows them (a tunnel), or if the frame is a fragment, has no payload, makes too many pieces,
-  // or is malformed.
+  // extension headers are copied to each piece. Returns nullopt if they are followed by a protocol
+  // other than `protocol` (as in a tunnel). Also returns nullopt if the frame is a fragment, has no
+  // payload, makes too many pieces, or is malformed.
   static std::optional<Segmenter> of(ConstBytes frame, SegmentedProtocol protocol,
                                      std::size_t segment_size);
   // Like of() above, for a packet within `tunnel`, which Tunnel::around() has found in this frame.
@@ -38,8 +38,8 @@ class Segmenter {
   // - The headers leave less than half of the MTU for payload. Such headers would make very many
   //   pieces, and no honest host has them.
   [[nodiscard]] bool fit(std::size_t mtu);
-  // Whether the transport checksum of the frame is right. write_next() gives each piece a right
-  // checksum, so a damaged frame would seem intact after the cut.
+  // Whether the transport checksum of the frame is right. write_next() calculates a new checksum
+  // for each piece, so a damaged frame would seem intact after it was cut.
   bool checksum_is_right() const;
   bool is_in_tunnel() const { return tunnel_.has_value(); }
   // Offset of the transport header.

@@ -1,6 +1,5 @@
-// One level of tunnel around an IP packet that the sender has left large, for a segmentation
-// offload to cut. The large frame has the headers of one packet, and each piece gets headers of its
-// own.
+// One level of tunnel in a large frame that a segmentation offload has to cut. The large frame has
+// the headers of one packet, and each piece gets headers of its own.
 //
 //   Ethernet | IP | IP                               IPIP (RFC 2003), 6in4 (RFC 4213), RFC 2473
 //   Ethernet | IP | GRE | [Ethernet] | IP            RFC 2784, RFC 2890

@@ -1,7 +1,7 @@
 // The receiver of a direction announces the direction's capacity to the sender (RATE frames,
-// docs/stp.md section 5). Only the newest announcement counts. A lost announcement is sent again,
-// as credit is. The sequence number keeps an older announcement that arrives late from having an
-// effect.
+// docs/stp.md section 5). Only the newest announcement counts. If an announcement is lost, it is
+// sent again. If an older announcement arrives late, its sequence number shows this, and it is
+// ignored.
 #pragma once
 
 #include <cstdint>

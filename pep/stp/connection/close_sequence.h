@@ -1,5 +1,5 @@
 // The sending of CLOSE (docs/stp.md section 5). CLOSE is sent a few times, as each packet may be
-// lost. If the peer continues to send, it has received none of them, so CLOSE is sent again.
+// lost. If the peer continues to send, it has received no CLOSE, so CLOSE is sent again.
 #pragma once
 
 #include <cstdint>

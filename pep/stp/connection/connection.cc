@@ -46,8 +46,8 @@ void Connection::promise(std::uint64_t lane_credit) {
   promised_ = lane_credit;
 }
 
-// begin() swaps `protection_` and `newcomer_`, so each of the two has counted keys of a session.
-// Add both.
+// begin() swaps `protection_` and `newcomer_`. So some keys were counted in `protection_`, and the
+// others in `newcomer_`.
 void Connection::write_counts(Counters& counters) const {
   counters.hellos_delayed = turns_.delayed();
   counters.keys_in = protection_.keys_in() + newcomer_.keys_in();
@@ -117,8 +117,8 @@ std::optional<ReceivedHello> Connection::parse(ConstBytes datagram, std::uint32_
   }
   // The MAC covers only the fields before it, so it must be the last field.
   if (in.remaining() > 0) hello.keys.has_mac = false;
-  // Sessions have followed each other so fast that the streams of earlier sessions are not freed
-  // yet. So no other session may begin now.
+  // Many sessions have ended shortly after each other, and their streams are not freed yet. So no
+  // other session may begin now.
   if (!may_begin) {
     ++counters_.hellos_unread;
     return std::nullopt;
@@ -130,7 +130,7 @@ std::optional<ReceivedHello> Connection::parse(ConstBytes datagram, std::uint32_
   return hello;
 }
 
-// Whether the HELLO is read now, in a session that encrypts.
+// Whether the HELLO is read now. Called only if the session encrypts.
 bool Connection::is_admitted(const ReceivedHello& hello, Instant now) {
   if (hello.frame.epoch == epoch_) {  // it is our own HELLO, sent back
     ++counters_.stale_epoch;
@@ -189,16 +189,16 @@ Connection::Heard Connection::hear(const ReceivedHello& received, const Situatio
       return {};
     case Handshake::Outcome::kNewcomer:
       ++counters_.newcomers;
-      // If several newcomers follow each other, only the first is reported as a change. The others
-      // get the same lane credit that our HELLO has granted to the first.
+      // If another newcomer replaces a newcomer, that is not reported as a change. Our HELLO grants
+      // the other newcomer the same lane credit as the first.
       if (known_newcomer == 0) heard.change = Change::kNewcomer;
       if (state_ == PeerState::kRefused) state_ = PeerState::kConnecting;
       break;
     case Handshake::Outcome::kEstablished:
       heard = begin(now);
       take_keys(session_keys, 0, now);
-      // The session then sends a PING. It proves our presence to the peer, even if our next HELLO
-      // answers another newcomer.
+      // The session then sends a PING. The PING proves to the peer that we are running, even if our
+      // next HELLO answers another newcomer.
       heard.wants_proof = hello.answer_wanted;
       break;
     case Handshake::Outcome::kNothing:
@@ -224,8 +224,8 @@ std::optional<KeyExchange::Reading> Connection::read_keys(const ReceivedHello& h
       return reading;
     case Verdict::kRepeated:
       if (hello.keys.has_mac) handshake_.on_repeated(hello.frame.epoch, now);
-      // Our last answer may be lost, so the HELLO is answered again. If it has an offer, it was
-      // read in a turn, so the answer needs no turn of its own.
+      // Our last answer may be lost, so the HELLO is answered again. If the HELLO has an offer, a
+      // turn (turns.h) was used to read it, so our answer needs no further turn.
       if (hello.frame.answer_wanted) {
         handshake_.answer_stranger(now);
         if (!hello.keys.offer.empty()) turns_.owe_answer();
@@ -265,13 +265,14 @@ std::optional<Connection::Opened> Connection::open_of_newcomer(const PacketHeade
   if (key_exchange_) {
     if (newcomer_has_mac_) turns_.budget().on_mac_proved(turns_.who().peer, now);
     key_exchange_->settle(peer().epoch);
-    // An acceptance of the old offer would only prove that its sender was running earlier.
+    // Make a new offer. If the peer accepted the old offer, that would only prove that the peer was
+    // running earlier.
     key_exchange_->withdraw_offer();
   }
   return Opened{number, *frames, begin(now)};
 }
 
-// `of_our_offer` is set only if the peer has just accepted our offer.
+// `of_our_offer` has the keys of our offer if the peer has just accepted it, otherwise nullopt.
 void Connection::take_keys(const std::optional<SessionKeys>& of_our_offer, std::uint64_t next,
                            Instant now) {
   if (!of_our_offer) return;
@@ -281,8 +282,9 @@ void Connection::take_keys(const std::optional<SessionKeys>& of_our_offer, std::
 
 // --- HELLOs that leave -------------------------------------------------------------------------
 
-// A silent peer may have restarted, or may expect another boot of us. Without reports, we do not
-// know whether the peer has the current key. In both cases our HELLOs ask the peer.
+// Our HELLOs ask the peer for an answer in two cases. The peer is silent: it may have restarted, or
+// may not know our current boot epoch. Or no reports arrive, so it is unknown whether the peer has
+// the current key.
 void Connection::greet_again(std::uint64_t next, Instant now) {
   protection_.prepare(next, now);
   const bool lacks_keys = needs_keys(next, now);

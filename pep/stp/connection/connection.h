@@ -1,8 +1,9 @@
-// Finds out which boot of the peer is running, and agrees on keys with it: HELLOs in both
-// directions, the states of the peer, and CLOSE (docs/stp.md sections 4, 5 and 16).
+// Finds out which boot (start of the program) of the peer is running, and agrees on keys with it.
+// Handles HELLOs in both directions, the states of the peer, and CLOSE (docs/stp.md sections 4, 5
+// and 16).
 //
-// The connection decides, and the session follows: handle_hello() and open_of_newcomer() return
-// what has changed, and the session then builds its association anew, or ends it.
+// The functions handle_hello() and open_of_newcomer() return what has changed. The session then
+// builds its association anew, or ends it.
 #pragma once
 
 #include <cstddef>
@@ -66,16 +67,17 @@ class Connection {
   // The state of the session on which the handling of a HELLO depends.
   struct Situation {
     std::uint64_t next = 0;  // number of our next packet
-    bool is_silent = false;  // the path has been silent for so long that the peer may be suspect
-    // Whether another session may begin. It may not while the streams of too many ended sessions
-    // are not freed yet (RetiredStreams).
+    bool is_silent = false;  // the path has been silent for a long time, so the peer may be suspect
+    // Whether another session may begin. False while too many ended sessions have streams that are
+    // not freed yet (RetiredStreams).
     bool may_begin = true;
     Instant now;
   };
   enum class Change : std::uint8_t {
     kNothing,
     kHeard,  // the peer is alive, and knows our boot epoch
-    // A newcomer has sent HELLO, and there was no newcomer before. The peer may have restarted.
+    // A newcomer (handshake.h) has sent HELLO, and there was no newcomer before. The peer may have
+    // restarted.
     kNewcomer,
     kBegun,  // a session has begun, and any other session has ended
   };
@@ -113,7 +115,7 @@ class Connection {
   Hello make_hello(std::uint64_t stream_credit, Instant now);
   // Completes the packet that contains the HELLO of make_hello().
   void close_hello(MutableBytes packet);
-  // The credit for all streams of the lane together that our HELLO grants to the peer.
+  // Bytes of credit that our HELLO grants to the peer, for all streams of the lane together.
   std::uint64_t promised() const { return promised_; }
   void promise(std::uint64_t lane_credit);
   // Whether there is a newcomer that has not proved yet to be the peer.
@@ -135,7 +137,7 @@ class Connection {
   bool newcomer_recognizes(std::uint16_t tag) const {
     return has_newcomer() && newcomer_.recognizes(tag);
   }
-  // Forgets a newcomer that has sent neither a HELLO nor proof for long.
+  // Forgets the newcomer if it has sent neither a HELLO nor proof for a long time.
   void expire(Instant now) { handshake_.expire(now); }
   void set_observer(PacketObserver* observer);
   void set_secrets(const crypto::Psk& psk, const std::optional<crypto::Psk>& other);
@@ -177,7 +179,7 @@ class Connection {
   HelloAdmission admission_;
   std::optional<KeyExchange> key_exchange_;  // only in a session that encrypts
   Protection protection_;
-  Protection newcomer_;            // for the newcomer's session, if it proves to be the peer
+  Protection newcomer_;  // for the session that begins if the newcomer proves to be the peer
   bool newcomer_has_mac_ = false;  // the newcomer's HELLO had a MAC
   CloseSequence close_sequence_;
   std::uint64_t promised_ = 0;

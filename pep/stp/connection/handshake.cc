@@ -14,10 +14,10 @@ Handshake::Outcome Handshake::find_mismatch(const HelloFrame& hello) const {
   return hello.lane_count == config_.lane_count ? Outcome::kNothing : Outcome::kUnlikeLanes;
 }
 
-// Epochs are clock values. A lower epoch means an old copy of a HELLO, or a clock that was set
-// back. As long as packets of the peer arrive, such a HELLO has to wait. There is one exception.
-// With encryption, a HELLO that names our epoch has just accepted our offer, so its sender is the
-// peer, and is running now.
+// Epochs are clock values. A HELLO with a lower epoch is an old copy, or the clock of the peer was
+// set back. As long as packets of the established peer arrive, such a HELLO has no effect. There is
+// one exception. With encryption, a HELLO that names our epoch has just accepted our offer, so its
+// sender is the peer, and is running now.
 bool Handshake::must_wait(const HelloFrame& hello, bool peer_silent) const {
   if (state_ != State::kEstablished || hello.epoch > peer_.epoch || peer_silent) return false;
   return !config_.encrypts || hello.peer_epoch != config_.epoch;
@@ -27,8 +27,8 @@ Handshake::Outcome Handshake::handle_hello(const HelloFrame& hello, std::uint32_
                                            bool peer_silent, Instant now) {
   expire(now);
   if (const Outcome mismatch = find_mismatch(hello); mismatch != Outcome::kNothing) {
-    // A stray HELLO does not harm an established session. Without an established session our own
-    // HELLOs continue, and tell the peer the reason.
+    // If a session is established, this HELLO does not end it. Otherwise, our own HELLOs continue,
+    // so that the peer also finds the mismatch.
     if (state_ == State::kEstablished) {
       if (hello.answer_wanted) answer_stranger(now);
     } else if (!newcomer_) {
@@ -124,10 +124,10 @@ HelloFrame Handshake::make_hello(std::uint64_t lane_credit, std::uint64_t stream
   hello.stream_credit = stream_credit;
   echo_ = 0;
   asks_ = owes_peer_ = false;
-  if (++number_ == 0) number_ = 1;  // in the echo field zero means "no HELLO"
+  if (++number_ == 0) number_ = 1;  // a zero in the echo field means that no HELLO is answered
   sent_at_[number_ % kRemembered] = last_hello_ = now;
   answers_left_ = std::max(answers_left_ - 1, -1);
-  // The first HELLOs have a short interval, so that the loss of one does not cost a second.
+  // The first HELLOs follow each other quickly, so that the loss of one does not cost a second.
   const bool quick = ++unanswered_ < kQuickHellos;
   hello_at_ = waits ? now + (quick ? config_.interval / 20 : config_.interval) : Instant::never();
   return hello;

@@ -1,5 +1,5 @@
-// The exchange of HELLOs. It finds out which boot of the peer is running, and proves that it is
-// running now (docs/stp.md section 4).
+// The exchange of HELLOs. It finds out which boot (start of the program) of the peer is running,
+// and proves that this boot is running now (docs/stp.md section 4).
 //
 //   kIdle --HELLO of the peer--> kGreeted --proof that the peer knows our epoch--> kEstablished
 //     ^                             |                                               |       ^
@@ -8,8 +8,8 @@
 // The proof is a HELLO that names our epoch, or any packet of the session, as its checksum covers
 // both epochs. The sender of a HELLO with another epoch is a newcomer until it gives proof, since
 // any machine can send such a HELLO at any time. So a newcomer without proof does not replace an
-// established peer. There is at most one newcomer: the sender of the last such HELLO. It is
-// forgotten soon after its last HELLO.
+// established peer. There is at most one newcomer: the sender of the last such HELLO. The newcomer
+// is forgotten if it sends no further HELLO.
 //
 // In a session that encrypts, KeyExchange has already checked that the peer has written the HELLO.
 #pragma once
@@ -51,12 +51,12 @@ class Handshake {
 
   Handshake(const Config& config, Instant now) : config_(config), hello_at_(now) {}
 
-  // Returns kIncompatible, kUnlikeSecurity or kUnlikeLanes if no session with the sender of `hello`
-  // is possible, or else kNothing.
+  // Returns kNothing if a session with the sender of `hello` is possible. Otherwise, returns
+  // kIncompatible, kUnlikeSecurity or kUnlikeLanes.
   Outcome find_mismatch(const HelloFrame& hello) const;
-  // `peer_silent` says whether the established peer has been silent for long. A boot with a lower
-  // epoch may replace only a silent peer. A new boot has a lower epoch if the clock of the peer was
-  // set back.
+  // `peer_silent` says whether the established peer has been silent for a long time. If the clock
+  // of the peer was set back, its new boot has a lower epoch. A boot with a lower epoch may only
+  // replace a silent peer.
   Outcome handle_hello(const HelloFrame& hello, std::uint32_t number, bool peer_silent,
                        Instant now);
   // A packet of the newcomer's session has arrived, which proves that the newcomer is the peer.
@@ -69,7 +69,7 @@ class Handshake {
     asks_ = true;
     hello_at_ = std::min(hello_at_, later(now, last_hello_ + config_.interval));
   }
-  // Asks at once, as the peer may send HELLOs that we do not read.
+  // Asks at once for another HELLO, as the peer may send HELLOs that we do not read.
   void ask_soon(Instant now) {
     asks_ = true;
     answer_stranger(now);
@@ -83,7 +83,7 @@ class Handshake {
     newcomer_.reset();
     hello_at_ = Instant::never();
   }
-  // Forgets a newcomer that has sent neither a HELLO nor proof for long.
+  // Forgets the newcomer if it has sent neither a HELLO nor proof for a long time.
   void expire(Instant now);
   // A HELLO with a correct MAC has repeated an offer. If the HELLO has the newcomer's epoch, the
   // newcomer still waits for our answer, and is kept for longer.
@@ -124,8 +124,8 @@ class Handshake {
   // Packets of other sessions, or with corrupted tags, cause at most one HELLO in this time.
   static constexpr Duration kAnswerInterval = Duration::milliseconds(50);
   // If many HELLOs arrive in the peer's name, this number is answered at once, and then one in each
-  // interval. The interval is kGreetingInterval. After the peer is established, answers are less
-  // urgent, and the interval is kAnswerInterval.
+  // interval. The interval is kGreetingInterval until the peer is established. Then answers are
+  // less urgent, and the interval is kAnswerInterval.
   static constexpr int kAnswers = 16;
   static constexpr Duration kGreetingInterval = Duration::milliseconds(20);
   static constexpr int kQuickHellos = 3;

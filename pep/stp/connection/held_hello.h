@@ -15,8 +15,8 @@ namespace satrelay::stp {
 
 class HeldHello {
  public:
-  // Ranks HELLOs: if two HELLOs wait, the one with the greater claim is held. The members are
-  // compared in this order.
+  // The rank of a HELLO. If two HELLOs wait, the HELLO with the higher rank is held. The members
+  // are compared in this order.
   struct Claim {
     bool has_mac = false;  // the HELLO has a MAC, so a holder of the secret has written it
     // Only without a MAC: the HELLO names our epoch, so its sender has received one of our HELLOs.
@@ -28,8 +28,8 @@ class HeldHello {
 
   bool empty() const { return packet_.empty(); }
   const Claim& claim() const { return claim_; }
-  // Holds `packet` if no HELLO is held, or if the held HELLO has a smaller claim. Returns whether
-  // `packet` is now held. If two HELLOs without a MAC have equal claims, the first stays.
+  // Holds `packet` if no HELLO is held, or if the held HELLO has a lower rank. Returns whether
+  // `packet` is now held. If two HELLOs without a MAC have equal ranks, the first stays.
   bool offer(ConstBytes packet, const Claim& claim) {
     if (packet.size() > kMinDatagram || (!empty() && claim <= claim_)) return false;
     packet_.assign(packet.begin(), packet.end());

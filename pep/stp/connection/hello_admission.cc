@@ -51,8 +51,9 @@ bool HelloAdmission::admit_without_mac(const ReceivedHello& hello, KeyExchange& 
   }
   const std::uint64_t unread = parts_.counters.hellos_unread;
   hold(hello, {.names_us = hello.frame.peer_epoch == epoch_});
-  // The dropped HELLO may be from the peer. So ask the peer for another HELLO. That HELLO will name
-  // our epoch, so it replaces a held HELLO that does not (Claim::names_us).
+  // The dropped HELLO may be from the peer, so ask the peer for another HELLO. That HELLO will name
+  // our epoch. So it replaces the held HELLO, unless the held HELLO names our epoch as well
+  // (Claim::names_us).
   if (parts_.counters.hellos_unread != unread && !is_alive) {
     key_exchange.want_answer();
     parts_.handshake.ask_soon(now);

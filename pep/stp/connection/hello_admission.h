@@ -1,7 +1,7 @@
 // Decides which HELLOs of a session that encrypts are read. A HELLO costs its sender nothing, but
-// costs its reader a multiplication on a curve. So HELLOs of other machines are rejected before the
-// multiplication: by their MAC, by their number, and by turns that all sessions of a worker share
-// (docs/stp.md section 16).
+// costs its reader a multiplication on a curve. So a HELLO is checked before the multiplication.
+// Its MAC and its number must be right, and it may have to wait for a turn. All sessions of a
+// worker share the turns (turns.h, docs/stp.md section 16).
 #pragma once
 
 #include <cstddef>

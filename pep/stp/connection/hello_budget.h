@@ -1,6 +1,6 @@
-// Limits how much work HELLOs cause for a worker, regardless of their senders and of the number of
-// sessions that they reach. All sessions of the worker share one budget (docs/security.md, "Limits
-// of what anybody may cause").
+// Limits how much work HELLOs cause for a worker. The limit does not depend on the number of
+// senders and sessions. All sessions of the worker share one budget (docs/security.md, "Limits of
+// what anybody may cause").
 #pragma once
 
 #include <cstddef>
@@ -21,14 +21,14 @@ class HelloBudget {
   // HELLOs without a MAC. Older builds send such HELLOs.
   static constexpr Turns::Pace kWithoutMac = {Duration::milliseconds(20), 16,
                                               Duration::milliseconds(1)};
-  // Our own HELLOs that answer no holder of the secret, and repeated CLOSEs.
+  // Our own HELLOs other than answers to holders of the secret, and repeated CLOSEs.
   static constexpr Turns::Pace kOurs = {Duration::milliseconds(5), 64, Duration::zero()};
-  // Our answers to acceptances of our offers. An acceptance is read without a turn. Reading it and
-  // writing the answer take about 150 us, if the HELLO also contains an offer, and our answer
-  // accepts this offer.
+  // Our answers to HELLOs that accept our offers. Such a HELLO is read without a turn. If it also
+  // contains an offer, and our answer accepts this offer, then reading and answering take about 150
+  // us.
   static constexpr Turns::Pace kAnswers = {Duration::milliseconds(10), 128, Duration::zero()};
-  // After a peer has proved that its HELLOs have MACs, HELLOs in its name without a MAC are dropped
-  // for this time.
+  // If a peer has proved that its HELLOs have MACs, then HELLOs without a MAC in its name are
+  // dropped for this time.
   static constexpr Duration kMacExpected = Duration::seconds(600);
 
   explicit HelloBudget(std::size_t peers)

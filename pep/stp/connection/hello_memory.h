@@ -1,7 +1,7 @@
 // Remembers which HELLOs with a MAC have arrived from the peer. Each boot numbers its HELLOs, and
 // no number is accepted twice. So a replayed HELLO costs only the check of its MAC, and no
-// multiplication on a curve. This fails only if the replays are from more boots than are remembered
-// here.
+// multiplication on a curve. This protection fails only if HELLOs of more than kBoots boots (starts
+// of the peer's program) are replayed.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +13,8 @@ namespace satrelay::stp {
 
 class HelloMemory {
  public:
-  // The highest HELLO number is remembered for this many boots: the boot with the highest epoch,
-  // and the boots that were added last.
+  // Maximum number of boots for which the highest HELLO number is remembered: the boot with the
+  // highest epoch, and the boots that were added last.
   static constexpr std::size_t kBoots = 8;
 
   // Returns true, and remembers the number, if the HELLO is newer than all earlier HELLOs of its
@@ -26,7 +26,8 @@ class HelloMemory {
       known->number = number;
       return true;
     }
-    // Never replace the latest boot: its HELLOs could then be replayed.
+    // The entry with the highest epoch is not replaced. Otherwise, HELLOs of that boot could be
+    // replayed.
     if (boots_[next_].epoch != 0 && boots_[next_].epoch == latest()) advance();
     boots_[next_] = {epoch, number};
     advance();

@@ -1,6 +1,6 @@
-// Decides when our HELLOs and CLOSEs are sent. Each needs an open carrier, a place in the carrier's
-// budget for such packets, and usually a turn. The sessions of a worker share the turns
-// (docs/stp.md section 16).
+// Decides when our HELLOs and CLOSEs are sent. Each must wait for the pacer of the carrier, for the
+// carrier's budget for such packets, and usually for a turn. The sessions of a worker share the
+// turns (turns.h, docs/stp.md section 16).
 #pragma once
 
 #include <cstddef>
@@ -20,15 +20,16 @@ namespace satrelay::stp {
 
 class HelloTurns {
  public:
-  // `shared` must outlive this object. If it is nullptr, the session has its own budget. `who`
-  // identifies the session in `shared`. The budgets in `octets` must outlive this object.
+  // If `shared` is nullptr, the session has its own budget. Otherwise, `shared` must outlive this
+  // object. `who` identifies the session in `shared`. The budgets in `octets` must outlive this
+  // object.
   HelloTurns(HelloBudget* shared, const Turns::Who& who, const HandshakeBudgets& octets);
 
   // The budget that limits HELLOs, and the identity of this session in that budget.
   HelloBudget& budget() const { return budget_; }
   const Turns::Who& who() const { return who_; }
 
-  // A HELLO is read in its turn.
+  // A HELLO is read, and has used a turn.
   void on_turn() { answers_acceptance_ = false; }
   // A HELLO is read without a turn, since it accepts our offer.
   void on_acceptance() { answers_acceptance_ = !owes_answer_ || answers_acceptance_; }
@@ -38,13 +39,15 @@ class HelloTurns {
   // The session is closed, and reads no more HELLOs.
   void stop_reading();
 
-  // State on which the sending of a HELLO depends. A HELLO that answers the peer, or goes to an
-  // alive peer, does not wait behind HELLOs that perhaps no peer receives.
+  // State on which the sending of a HELLO depends. HELLOs that answer the peer, or go to an alive
+  // peer, use a separate budget (HandshakeBudgets::answers). So they do not wait for HELLOs to
+  // peers that may not exist.
   struct Peer {
     const Handshake& handshake;
     bool is_alive = false;
   };
-  // Whether the next HELLO may be sent now. If so, its turn and its place in the budget are used.
+  // Whether the next HELLO may be sent now. If the result is true, the turn and the bytes of the
+  // budget are used up.
   [[nodiscard]] bool hello_leaves(const Peer& peer, const RateGate& gate, Instant now);
   Instant next_hello(const Peer& peer, const RateGate& gate) const;
   [[nodiscard]] bool close_leaves(const CloseSequence& close, const RateGate& gate, Instant now);
@@ -60,9 +63,10 @@ class HelloTurns {
   bool answers(const Peer& peer) const {
     return peer.is_alive || owes_answer_ || peer.handshake.owes_answer();
   }
-  // Whether the next HELLO needs no turn, because it is the first of the session, or answers a
-  // HELLO that had its turn. The answer to an acceptance needs a turn. Otherwise a holder of the
-  // secret could accept the offer in each answer, without end.
+  // Whether the next HELLO needs no turn, because it is the first of the session, or because a turn
+  // was used to read the HELLO that it answers. A HELLO that accepts our offer is read without a
+  // turn, so the answer needs one. Otherwise a holder of the secret could accept the offer in each
+  // answer, without end.
   bool is_free(const Peer& peer) const {
     return peer.handshake.hello_number() == 0 || (owes_answer_ && !answers_acceptance_);
   }

@@ -84,8 +84,8 @@ KeyExchange::Reading KeyExchange::read(const HelloFrame& clear, const HelloKeys&
     } else if (!is_accepted_by(keys)) {
       reading.verdict = Verdict::kStale;
     } else {
-      // The first acceptance with a MAC is read without a turn. A HELLO without a MAC had a turn of
-      // its own, so it must not count as the first.
+      // The first acceptance with a MAC is read without a turn. A HELLO without a MAC has used a
+      // turn, so it does not count as the first.
       if (keys.has_mac) offering_->was_tried = true;
       accepted = read_accept(keys.accept, reading);
     }
@@ -99,9 +99,9 @@ KeyExchange::Reading KeyExchange::read(const HelloFrame& clear, const HelloKeys&
   reading.verdict = Verdict::kAuthentic;
   reading.hello = accepted ? accepted->hello : offered->hello;
   reading.hello.peer_epoch = accepted ? epoch_ : 0;
-  // An end repeats a Noise message unchanged, but these fields change from HELLO to HELLO. So their
-  // unencrypted values are used. Forged values can only cause an answer, or a wrong first estimate
-  // of the RTT.
+  // These two fields change from HELLO to HELLO, but an encrypted message is repeated unchanged. So
+  // the unencrypted values are used. Forged values can only cause an answer, or a wrong first
+  // estimate of the RTT.
   reading.hello.echo = clear.echo;
   reading.hello.answer_wanted = clear.answer_wanted;
   return reading;
@@ -186,7 +186,7 @@ ConstBytes KeyExchange::accept(const HelloFrame& ours) {
     const crypto::NoiseKeys keys = accepting_->split();
     accepted_ = Accepted{last_.epoch, {keys.from_responder, keys.from_initiator}};
   } else {
-    accept_.clear();  // the peer's key is weak, so the peer gets no acceptance
+    accept_.clear();  // the peer's public key is weak, so its offer is not accepted
   }
   accepting_.reset();
   return accept_;
@@ -198,7 +198,7 @@ void KeyExchange::set_secrets(const crypto::Psk& psk, const std::optional<crypto
       (!has_other || same(other->bytes(), security_.other->bytes()))) {
     return;
   }
-  // The secret of the last offer that we read. The sender of that offer knows this secret.
+  // The sender of the last offer that we read knows this secret.
   const crypto::Psk& known =
       under_ == HelloMac::Under::kOther && security_.other ? *security_.other : security_.psk;
   if (other && same(known.bytes(), other->bytes())) {

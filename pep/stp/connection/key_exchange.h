@@ -86,8 +86,8 @@ class KeyExchange {
   void close(MutableBytes packet) {
     mac_.close(packet, security_, accept_.empty() ? HelloMac::Under::kFirst : under_);
   }
-  // The keys of the peer's offer that we have accepted, and the boot that made the offer. Returned
-  // once.
+  // The keys of the peer's offer that we have accepted, and the boot epoch of the peer that made
+  // the offer.
   struct Accepted {
     std::uint64_t epoch = 0;
     SessionKeys keys;
@@ -99,7 +99,7 @@ class KeyExchange {
 
  private:
   using Bytes = std::vector<std::byte>;
-  // Identifies an offer by the boot that made it, and its number.
+  // Identifies an offer by the boot epoch of its sender, and by its number.
   struct Age {
     std::uint64_t epoch = 0;
     std::uint32_t number = 0;
@@ -113,7 +113,7 @@ class KeyExchange {
     crypto::NoiseHandshake noise;
     Bytes message;
     Instant at;
-    bool was_tried = false;  // an acceptance with a MAC was tried, but could not be opened
+    bool was_tried = false;  // an acceptance with a MAC could not be decrypted
   };
 
   Bytes prologue(bool from_even) const;
@@ -131,9 +131,9 @@ class KeyExchange {
 
   std::optional<Offering> offering_;
   std::uint32_t offers_ = 0;
-  Bytes last_accept_;  // the last acceptance of our offers that was read
+  Bytes last_accept_;  // the last acceptance that was read
 
-  Bytes last_offer_;  // the last offer that was read, of the peer or of a newcomer
+  Bytes last_offer_;  // the last offer that was read, from the peer or from a newcomer
   HelloMac::Under under_ = HelloMac::Under::kFirst;  // the secret of last_offer_
   Age last_;                                         // age of last_offer_
   Age newest_;                                       // age of the newest offer of the peer

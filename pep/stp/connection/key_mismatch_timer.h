@@ -1,5 +1,5 @@
 // Suspects that the peer has another secret, if HELLOs arrive in its name, and none of them can be
-// opened. A forger can cause this, so it is only reported to the operator.
+// opened. An attacker can send such HELLOs, so the suspicion is only reported to the operator.
 #pragma once
 
 #include <cstdint>

@@ -49,8 +49,8 @@ class SendKey {
   void seal(MutableBytes packet, std::uint64_t number);
 
   // follow() switches to a new key for the packets from `next` on. It may only be called after a
-  // report has shown that the peer knows the current key, as the peer could not distinguish two new
-  // keys.
+  // report has shown that the peer knows the current key. Otherwise the peer would see two new
+  // keys, and could not distinguish them.
   bool may_follow() const { return confirmed_; }
   std::uint64_t packets(std::uint64_t next) const { return next - first_; }
   Instant since() const { return since_; }

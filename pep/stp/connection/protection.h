@@ -28,42 +28,44 @@ class Protection {
   std::size_t trailer_size() const { return encrypts() ? crypto::kTagSize : kTrailerSize; }
 
   // --- keys ----------------------------------------------------------------------------------
-  // Forgets keys and epochs. No packet can be sent or opened until new ones are set.
+  // Forgets keys and epochs. No packet can be sent or opened until new keys or epochs are set.
   void clear();
   // Sets the boot epochs of both ends, for a session with a checksum.
   void bind(std::uint64_t own_epoch, std::uint64_t peer_epoch);
   // Adds the keys of an exchange. The peer may send with these keys from now on. `offerer` is the
-  // end that made the accepted offer. One proposal per offerer is kept.
+  // end that made the accepted offer. For each of the two ends, only the last keys are kept.
   enum class Offerer : std::uint8_t { kWe, kPeer };
   void propose(Offerer offerer, const SessionKeys& keys);
   // Sends the packets from `next` on under `key`.
   void send_with(const crypto::Key256& key, std::uint64_t next, Instant now) {
     send_.emplace(key, sender(is_even_), next, now);
   }
-  // To be called after a packet of the peer was opened. If proposed keys have opened it, we send
-  // with the key of the same exchange, unless we already have a key that is not worn out.
+  // To be called after a packet of the peer was opened. If the packet was opened with the keys of a
+  // new exchange, we send with the key of that exchange, unless the current key can still be used
+  // (is_worn_out()).
   void send_with_proven(std::uint64_t next, Instant now);
 
   // --- sending -------------------------------------------------------------------------------
   // To be called before packet `next` is sent. Switches to the next key when that is due.
   void prepare(std::uint64_t next, Instant now);
-  // Whether no more packets may be sent under the key, as too many were sent without a report that
-  // shows that the peer knows the key.
+  // Whether no more packets may be sent under the current key. This is so if many packets were
+  // sent, but no report has shown that the peer knows the key.
   bool is_worn_out(std::uint64_t next) const;
-  // Whether packets were sent under the key for the time `patience`, without a report that shows
-  // that the peer knows the key. The peer may know another key instead, from a simultaneous
-  // exchange.
+  // Whether packets have been sent under the current key for the time `patience`, and no report has
+  // shown that the peer knows the key. The peer may have another key from a simultaneous exchange.
   bool is_unconfirmed(std::uint64_t next, Duration patience, Instant now) const {
     return send_ && !send_->may_follow() && send_->packets(next) > 0 &&
            now - send_->since() >= patience;
   }
-  // Whether keys of another exchange should replace the current key. As long as no report shows
-  // that the peer knows the current key, the peer may know only the keys that it accepted last.
+  // Whether keys of another exchange should replace the current key. They should if no report has
+  // shown that the peer knows the current key, because the peer may know only the keys of the last
+  // exchange.
   bool may_replace(std::uint64_t next) const {
     return send_ && (!send_->may_follow() || is_worn_out(next));
   }
-  // The packets from `next` up to the returned number (exclusive) can be sent under the current key
-  // without a call of prepare(). Returns `next` if no packet was sent under the key yet.
+  // Returns the packet number before which prepare() need not be called again: the packets from
+  // `next` on can be sent under the current key. Returns `next` if no packet was sent under the key
+  // yet.
   std::uint64_t same_key_until(std::uint64_t next) const {
     if (!send_) return std::numeric_limits<std::uint64_t>::max();
     const std::uint64_t packets = send_->packets(next);
@@ -130,7 +132,7 @@ class Protection {
   bool is_bound_ = false;
   std::optional<SendKey> send_;
   std::optional<ReceiveKey> receive_;
-  std::optional<crypto::Key256> proven_;  // our send key from the exchange that gave receive_
+  std::optional<crypto::Key256> proven_;  // our send key from the same exchange as receive_
   std::array<std::optional<Proposal>, 2> proposals_;
   std::vector<std::byte> plain_;
   PacketObserver* observer_ = nullptr;

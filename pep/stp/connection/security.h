@@ -14,15 +14,16 @@ namespace satrelay::stp {
 
 struct Security {
   crypto::Psk psk;  // secret shared with the peer; our offers use it
-  // Second secret, which is also accepted while both ends change to a new secret.
+  // A second secret that is also accepted, while the operators change the secret of both ends.
   std::optional<crypto::Psk> other = {};
   Entropy* entropy = nullptr;  // must outlive the session
-  // The names of both ends. Both ends must use the same text. If several pairs of gateways have the
-  // same secret, a pair with other names cannot read the messages of this pair.
+  // The names of both ends. Both ends must use the same text. If other gateways have the same
+  // secret, but other names, they cannot read the messages of these two ends.
   std::vector<std::byte> names = {};
-  // The key changes after this number of packets, or after this time, as soon as the peer is known
-  // to have the current key. After twice as many packets without this knowledge, no more packets
-  // are sent. The default is half of 2^23, the limit of RFC 9001 section 6.6.
+  // The key changes after this number of packets, or after this time. Before each change, a report
+  // must show that the peer has the current key. If no report shows this, no more packets are sent
+  // after twice the number of packets. The default is half of 2^23, the limit of RFC 9001 section
+  // 6.6.
   std::uint64_t packets_per_key = 1ULL << 22;
   Duration time_per_key = Duration::seconds(3600);
 };

@@ -49,7 +49,7 @@ void Turns::spend(Instant at) {
   after_gap_ = at + pace_.gap;
 }
 
-// Serves the peers in line, for as many turns as are available.
+// Gives the available turns to the peers in line.
 void Turns::serve(Instant now) {
   while (first_ != end_) {
     const Instant at = turn_after(0);

@@ -61,7 +61,8 @@ std::span<const Range> Fec::repairable(Instant then) {
   const std::span<const Range> flights = repairable_flights = sender.history().repairable(then);
   repairable_prompt = prompt.repairable(then);
   if (!repairable_prompt) return flights;
-  // The numbers of prompt packets lie between those of flights, so the ranges may overlap.
+  // A range of one code may contain packet numbers of the other code. So ranges that overlap are
+  // joined.
   Range whole = *repairable_prompt;
   all_repairable.clear();
   bool is_in = false;

@@ -25,12 +25,13 @@
 namespace satrelay::stp {
 
 struct Fec {
-  // How many packets the receiver of each code keeps. The code of flights needs a whole window, and
-  // the packets that are sent between the window and its repairs.
+  // Number of packets that the receiver of each code keeps. The receiver of the code of flights
+  // (FecCode::kFlight) needs all packets of a window until the repairs of the window arrive.
   static constexpr std::size_t kKeptOfFlights = FecSender::kReach;
   static constexpr std::size_t kKeptOfPrompt = 2048;
 
-  // `shared` is the budget that the sessions of a worker share; nullptr if none is shared.
+  // `shared` is the budget that all sessions of a worker share. nullptr if the session has its own
+  // budget.
   explicit Fec(std::size_t most, SharedRepairs* shared = nullptr)
       : max_datagram(most),
         budget(shared),
@@ -40,7 +41,7 @@ struct Fec {
         waiting(most) {}
 
   void clear();
-  // Whether the last call has left work for the next one.
+  // Whether work is left for the next call.
   bool work_waits() const {
     return !waiting.empty() || receiver.work_waits() ||
            (prompt_receiver != nullptr && prompt_receiver->work_waits());
@@ -66,16 +67,16 @@ struct Fec {
   // caller must know the code of the packet.
   bool is_repairable(FecCode code, std::uint64_t number) const;
 
-  // Returns which stream a packet with `items` is sent for: the stream of the last item, as the
-  // first items may be retransmissions. In a last flight (`ends`) it is the stream of the first
-  // data item.
+  // Returns the stream for which a packet with `items` is sent. If `ends` is set, the packet is in
+  // the last flight of the stream of its first data item. Otherwise this is the stream of the last
+  // item, as the first items may be retransmissions.
   static FecSender::Purpose purpose_of(std::span<const SentItem> items, bool ends);
   void note_runs(const FeedbackFrame& report) {
     runs.on_report(report);
     policy.set_run_length(runs.mean());
   }
-  // Forgets the losses of packets below `number`, because the path did not lose these packets by
-  // chance: they were too large.
+  // Forgets the losses of packets below `number`. The path dropped these packets because they were
+  // too large, so they say nothing about random losses.
   void forget_runs_below(std::uint64_t number) {
     runs.forget_below(number);
     policy.set_run_length(runs.mean());
@@ -93,24 +94,27 @@ struct Fec {
   FecCodec codec;
   FecPolicy policy;
   LossRuns runs;
-  RepairBudget budget;  // for both receivers, and for the sums of flights
+  RepairBudget budget;  // for both receivers, and for the sums of `sender`
   FecSender sender;
   PromptSender prompt;
-  schedule::ClassId prompt_class = 0;            // class of the last packet of a prompt flow
-  FecReceiver receiver;                          // receives the code of flights
-  std::unique_ptr<FecReceiver> prompt_receiver;  // allocated for the first prompt packet
-  RepairBacklog waiting;                         // repairs that wait for the next call
-  std::span<const Range> repairable_flights;     // flights in the last result of repairable()
-  std::optional<Range> repairable_prompt;  // prompt packets in the last result of repairable()
+  schedule::ClassId prompt_class = 0;  // class of the last packet of a prompt flow
+  FecReceiver receiver;                // receives the code of flights
+  // Allocated when the first packet of a prompt flow arrives.
+  std::unique_ptr<FecReceiver> prompt_receiver;
+  RepairBacklog waiting;  // repairs that wait for the next call
+  // Packets of the code of flights in the last result of repairable().
+  std::span<const Range> repairable_flights;
+  // Packets of the code of prompt flows in the last result of repairable().
+  std::optional<Range> repairable_prompt;
   // The last result of repairable(), if it contains packets of both codes.
   std::vector<Range> all_repairable;
   std::uint64_t dropped = 0;  // repairs that were dropped instead of sent
-  // Number of our packets that the peer has recovered, from its reports.
+  // Number of our packets that the peer has recovered, according to its reports.
   std::uint64_t peer_repaired = 0;
 };
 
-// The CODED at the beginning of a packet, and the frames after it. nullopt if the packet does not
-// begin with CODED.
+// A packet that a code covers: the CODED frame at its beginning, and the frames after it. The
+// function returns nullopt if the packet does not begin with CODED.
 struct CodedPacket {
   CodedFrame coded;
   ConstBytes frames;

@@ -32,7 +32,8 @@ class FecCodec {
   // Adds `factor` times `symbol` to `sum`. The symbol must be padded. A second call with the same
   // arguments subtracts the symbol.
   void add(std::uint8_t factor, ConstBytes symbol, std::byte* sum) const;
-  // Adds the symbol to several sums at once: those of the rows first_row, first_row + 1, ...
+  // Adds the symbol to several sums at once. The sums have the rows first_row, first_row + 1, and
+  // so on.
   void add(std::uint16_t index, ConstBytes symbol, std::uint16_t first_row,
            std::span<std::byte* const> sums) const;
 

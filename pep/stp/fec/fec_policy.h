@@ -19,17 +19,18 @@ class FecPolicy {
   // The chance that a window loses more packets than it has repairs, if losses are independent. At
   // 50 Mbit/s, a flight consists of four windows.
   static constexpr double kResidual = 2.5e-4;
-  // The same chance if losses occur in runs of `run` packets on average. More than ten packets
-  // count as ten. A higher chance is accepted in runs, since each further repair lowers it by less,
-  // and costs the same time.
+  // The same chance, if losses occur in runs of `run` packets on average. More than ten packets
+  // count as ten. The chance is higher for longer runs: a further repair would take the same time
+  // as without runs, but would lower the chance by less.
   static double residual(double run) {
     const double counted = std::min(run, 10.0);
     return kResidual * counted * std::sqrt(counted);
   }
 
-  // Counts reported packets: packets that arrived, and packets that the path lost, repaired or not.
+  // Counts reported packets: those that arrived, and those that the path lost. A lost packet counts
+  // as lost even if it was repaired.
   void on_report(std::uint64_t delivered, std::uint64_t lost);
-  // Corrects the counts: `packets` of the counted losses were not losses of the path.
+  // Reduces the count of losses by `packets`, as these packets were not lost by the path.
   void on_excused(std::uint64_t packets) {
     losses_ = std::max(0.0, losses_ - static_cast<double>(packets));
   }
@@ -54,7 +55,8 @@ class FecPolicy {
   // A stream that has sent less than this number of bytes may still be short, even if it has sent
   // more than its share of a flight.
   static constexpr std::uint64_t kLeastShortFlow = 128 * 1024;
-  // Repairs wait for the bytes of a short flow only until its stream has sent this number of bytes.
+  // A stream that has sent this number of bytes is no longer short, so repairs do not wait for its
+  // bytes any more.
   static constexpr std::uint64_t kMostShortFlow = 1280 * 1024;
   void clear() { *this = {}; }
 

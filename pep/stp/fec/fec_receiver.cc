@@ -50,8 +50,8 @@ void FecReceiver::provide(Instant now) {
   if (store_ == nullptr) store_ = std::make_unique<Store>(kept_count_, stride_);
 }
 
-// Returns the lowest unwrapped index with these 16 bits that is not below the kept packets. So the
-// index of an older packet looks like the index of a future packet.
+// Returns the lowest unwrapped index with these 16 bits that is not below the oldest packet that
+// can be kept. So a packet older than that gets the index of a future packet.
 FecReceiver::Index FecReceiver::unwrap(std::uint16_t index) const {
   if (newest_ == kNone) return kRound + index;
   const Index oldest = newest_ + 1 - kept_count_;
@@ -65,8 +65,8 @@ void FecReceiver::handle_packet(std::uint16_t index, std::uint64_t number, Const
   provide(now);
   const Index at = unwrap(index);
   if (has(at)) return;
-  // The index seems to be the newest, but the packet number shows that this packet is older than
-  // all kept packets. So the kept packets stay.
+  // The packet is older than all kept packets, so it is not kept. Its index looks like a newer one,
+  // but its packet number is lower.
   if (newest_ != kNone && at > newest_ && number < newest_number_) return;
   const std::size_t size = write_symbol(kept_symbol(at), number, frames);
   keep(at, number, size);
@@ -90,7 +90,7 @@ void FecReceiver::settle_known(const ReceivedPackets& received) {
   if (store_ == nullptr) return;
   const auto is_kept = [this](Index index) { return index != kNone && has(index); };
   const auto* const known = std::ranges::find_if(store_->unknowns, is_kept);
-  // If newer packets have replaced the known packets in the store, no work is left.
+  // Newer packets may have replaced the late packets in the store. Then no work is left.
   if (known == store_->unknowns.end()) return;
   known_waits_ = true;
   const std::size_t size = kept(*known).size;
@@ -108,8 +108,8 @@ void FecReceiver::handle_repair(const RepairFrame& frame, const ReceivedPackets&
     ++counters_.malformed;
     return;
   }
-  // A useless repair may have only a few octets, but each of its packets must be checked. The time
-  // for that is counted. So a peer that sends only such repairs uses up its time.
+  // A useless repair may have only a few octets, but each packet that it covers must be checked.
+  // The budget is charged for these checks, so a peer cannot cause many of them.
   if (!budget_.has_time(now)) {
     ++counters_.overload;
     return;
@@ -149,7 +149,8 @@ FecReceiver::Missing FecReceiver::missing_of(Index first, std::size_t count) con
   for (Index at = first; at < first + count && missing.packets <= kMostEquations; ++at) {
     if (!has(at)) ++missing.packets;
   }
-  // An unknown packet is not in the store, unless it has just arrived (settle_known()).
+  // An unknown that has arrived late is in the store until settle_known() handles it. It is not
+  // counted here.
   const auto is_among = [=, this](Index unknown) {
     return unknown >= first && unknown < first + count && !has(unknown);
   };

@@ -31,13 +31,14 @@ namespace satrelay::stp {
 
 class FecReceiver {
  public:
-  // At most kMostEquations repairs may wait for further repairs, with at most kMostUnknowns missing
-  // packets.
+  // Maximum numbers of repairs that wait for further repairs, and of missing packets that these
+  // repairs cover.
   static constexpr std::size_t kMostEquations = 160;
   static constexpr std::size_t kMostUnknowns = 256;
   // Repairs are dropped after this time, as the missing packets have long been retransmitted.
   static constexpr Duration kTimeout = Duration::seconds(1);
-  // Repairs have this time to fill a gap among protected packets. Then the gap is reported at once.
+  // If repairs do not fill a gap among covered packets within this time, the gap is reported at
+  // once.
   static constexpr Duration kPatience = Duration::milliseconds(20);
   // All memory is freed after this time without a packet or repair of the code.
   static constexpr Duration kIdle = Duration::seconds(30);
@@ -59,15 +60,15 @@ class FecReceiver {
               std::size_t max_datagram);
 
   // Handles a covered packet that has arrived and is recorded in `received`. `frames` are the
-  // frames after its CODED. If repairs have waited for this packet, and the budget of the call is
-  // used up, settle_known() must insert the packet into their equations.
+  // frames after its CODED. If waiting repairs cover this packet, it is inserted into their
+  // equations. If the budget of the call is used up, that is left to settle_known().
   void handle_packet(std::uint16_t index, std::uint64_t number, ConstBytes frames,
                      const ReceivedPackets& received, Instant now);
   // Handles the REPAIR `frame` of a packet that is recorded in `received`.
   void handle_repair(const RepairFrame& frame, const ReceivedPackets& received, Instant now);
-  // Whether work is left for the next call. There may be deferred packets, or packets that have
-  // arrived late and must still be inserted into the equations in which they are unknowns. Each
-  // call of settle_known() inserts one of these.
+  // Whether work is left for the next call. There are two kinds: recovered packets that were
+  // deferred, and late packets that are still unknowns of equations. Each call of settle_known()
+  // inserts one late packet into the equations.
   bool work_waits() const { return rest_waits_ || known_waits_; }
   void leave_work() { rest_waits_ = known_waits_ = false; }
   void settle_known(const ReceivedPackets& received);
@@ -94,8 +95,7 @@ class FecReceiver {
   const Counters& counters() const { return counters_; }
   std::uint64_t used_in_session() const { return counters_.used - used_before_; }
   bool holds_memory() const { return store_ != nullptr; }
-  // Counts a repair that was dropped, as there was no time for it, and no slot in which it could
-  // wait.
+  // Counts a repair that was dropped: there was no time to use it, and no free slot to keep it.
   void refuse_repair() { ++counters_.overload; }
   void clear();
 
@@ -107,7 +107,8 @@ class FecReceiver {
     Index index = kNone;
     std::uint16_t size = 0;  // size of the symbol in bytes
   };
-  // A repair minus its known packets: a sum of unknown packets, each multiplied by a factor.
+  // A repair after its known packets were subtracted. The rest is a sum of unknown packets, each
+  // multiplied by a factor.
   struct Equation {
     std::byte* symbol = nullptr;
     std::size_t size = 0;   // padded size of the symbol in bytes
@@ -141,8 +142,8 @@ class FecReceiver {
   bool is_within_reach(Index index) const {
     return newest_ == kNone || index + kept_count_ > newest_;
   }
-  // Whether the packets from `first` on are no longer kept. unwrap() gives them an index far ahead,
-  // where no useful repair begins.
+  // Whether the packets from `first` on are no longer kept. In this case, unwrap() has returned an
+  // index far above the newest one.
   bool is_too_late(Index first) const { return newest_ != kNone && first > newest_ + kRound / 2; }
   void keep(Index index, std::uint64_t number, std::size_t size) {
     store_->kept[index & (kept_count_ - 1)] = {index, static_cast<std::uint16_t>(size)};
@@ -161,8 +162,8 @@ class FecReceiver {
   // Sets `equation` to the symbol of `frame` minus all known packets. Returns false if the symbol
   // contradicts these packets.
   bool begin(const RepairFrame& frame, Index first, Equation& equation);
-  // Adds the equation to the others in reduced row echelon form. Returns false if it follows from
-  // the others.
+  // Adds the equation, and keeps all equations in reduced row echelon form. Returns false if the
+  // equation follows from the others.
   bool insert(Equation& equation);
   // Chooses a pivot, and eliminates it from all other equations. Returns false if the equation has
   // no unknown.
@@ -189,7 +190,7 @@ class FecReceiver {
   std::size_t unknown_count_ = 0;
   std::size_t repaired_first_ = 0, repaired_count_ = 0;
   bool rest_waits_ = false;   // some of the recovered packets are deferred
-  bool known_waits_ = false;  // at least one packet that is an unknown of an equation has arrived
+  bool known_waits_ = false;  // a packet that is an unknown of an equation has arrived late
   Counters counters_;
   std::uint64_t used_before_ = 0;  // value of `used` at the last clear()
 };

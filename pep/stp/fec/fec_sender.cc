@@ -59,7 +59,7 @@ void FecSender::give_time_back(Window& window) {
 void FecSender::open(std::uint64_t number, const Purpose& purpose, const Plan& plan, Instant now) {
   SATRELAY_CHECK(count_ < kWindows);
   if (count_ == 0)
-    first_ = 0;  // reuse the first slots: the memory of the other slots may not be touched yet
+    first_ = 0;  // reuse the first slots, as the pages of the other slots may take no memory yet
   // Not initialized: pages that are never used take no memory.
   if (!sums_) sums_.reset(new std::byte[kWindows * FecPolicy::kMostRepairs * stride_]);
   ++count_;
@@ -80,7 +80,8 @@ void FecSender::open(std::uint64_t number, const Purpose& purpose, const Plan& p
 void FecSender::add(std::uint64_t number, ConstBytes frames, const Purpose& purpose,
                     const Plan& plan, Instant now) {
   SATRELAY_CHECK(kSymbolHeaderSize + frames.size() <= stride_);
-  // If the window began without repairs, or has sent all of them, it has no repair for an OPEN.
+  // A packet with an OPEN must be covered by at least one repair. If the open window has no unsent
+  // repair, begin a new window.
   if (has_open_ && purpose.opens && open_window().repairs == open_window().sent) {
     close(number, now);
   }
@@ -127,9 +128,9 @@ void FecSender::close(std::uint64_t next_number, Instant now) {
   pending_ += window.repairs - window.sent;
 }
 
-// How long to wait for another packet before the window ends. Packets of bulk, which are not
-// covered, are sent between the packets of a window. So the wait grows with the gaps between the
-// packets of the window.
+// How long to wait for another packet before the window ends. Between the packets of a window, bulk
+// packets that are not covered may be sent. So the wait is proportional to the average gap between
+// the packets of the window.
 Duration FecSender::lull(const Window& window, Waiting waiting) {
   if (waiting == Waiting::kNothing) return kLull;
   if (waiting == Waiting::kShort || window.sources < 2) return kLongestLull;
@@ -166,8 +167,8 @@ std::size_t FecSender::advance(Waiting waiting, std::uint64_t next_number, Durat
                                Instant now) {
   if (now >= close_at(waiting, round_trip)) close(next_number, now);
   std::size_t dropped = 0;
-  // Drop the repairs of a window if a report on its packets arrives before a repair could, or if
-  // the receiver no longer keeps these packets.
+  // Drop the repairs of a window if a round trip has passed, because a report on its packets then
+  // arrives before a repair can help. Also drop them if the receiver no longer keeps these packets.
   while (front_is_closed() && (now >= front().closed + round_trip || next_is_out_of_reach())) {
     dropped += drop_next();
   }

@@ -1,15 +1,17 @@
-// The sending half of the code of flights. It adds up protected packets in windows when they are
-// sent, keeps only the repairs of each window, and decides when these may be sent.
+// The sending half of the code of flights (FecCode::kFlight). Packets that the code covers are
+// grouped in windows. When a packet is sent, it is added to the repairs of its window. This class
+// also decides when the repairs may be sent.
 //
-// A window has as many packets as were expected when it began, but not more than its repairs are
-// enough for. It ends with the last of these packets, or when nothing has followed for a while, or
-// after a round trip, when reports cover its first packets. Its repairs may be sent while it is
-// open: each covers the packets sent until then.
+// When a window begins, the expected number of packets is known or assumed. The window has at most
+// this number of packets, and at most as many as its repairs can protect. It ends with the last of
+// these packets, or after a pause, or after a round trip, when reports cover its first packets. Its
+// repairs may be sent while it is open. Such a repair covers the packets sent until then.
 //
-// In a window with last flights, repairs are sent early, about as often as a packet is lost. So
-// early losses are repaired early, and the far gateway can pass the bytes after them to the host.
-// The other repairs of this window follow as soon as it has ended, because the next window may have
-// as many packets as the receiver keeps.
+// If a window contains last flights (the last bytes of streams, see Path::flight()), repairs are
+// sent early, about as often as a packet is lost. So early losses are repaired early, and the far
+// gateway can pass the bytes after them to the host. The other repairs of this window are sent as
+// soon as it has ended. Later, the receiver may have replaced its packets by packets of the next
+// window.
 //
 // The repairs of other windows use idle capacity first. They are spread over milliseconds, because
 // losses occur in bursts. While bytes of short flows wait, the repairs of all ended windows wait
@@ -48,8 +50,8 @@ class FecSender {
   // The other bytes that wait for the carrier.
   enum class Waiting : std::uint8_t {
     kNothing,
-    kOwn,    // bytes of the stream of the next repair
-    kBulk,   // bytes of other streams in the class of the next repair
+    kOwn,    // bytes of the stream that the next repair protects
+    kBulk,   // bytes of other streams in the same class as the next repair
     kOther,  // bytes of another class, or of prompt flows
     kShort,  // bytes of short flows
   };
@@ -69,11 +71,11 @@ class FecSender {
       opens = were_opens;
     }
   };
-  // Sizes for a new window.
+  // The expected size of a new window.
   struct Plan {
-    // Number of packets expected in this window and the next ones; 0 if unknown.
+    // Number of packets expected in this window and the following windows; 0 if unknown.
     std::size_t packets = 0;
-    std::size_t repairs = 0;  // largest number of repairs for which there is time
+    std::size_t repairs = 0;  // maximum number of repairs for which there is time
   };
 
   // `codec`, `policy` and `time` must outlive this object. The time for the sums is taken from
@@ -120,7 +122,7 @@ class FecSender {
 
   RepairHistory& history() { return history_; }
   bool holds_memory() const { return sums_ != nullptr; }
-  // Number of windows with few repairs, as there was no time to add up more.
+  // Number of windows that got only few repairs, because there was no time for more.
   std::uint64_t starved() const { return starved_; }
   void clear();
 
@@ -130,17 +132,18 @@ class FecSender {
   static constexpr std::size_t kSmallWindow = 64;
   static constexpr Duration kLull = Duration::milliseconds(2);
   static constexpr Duration kLongestLull = Duration::milliseconds(100);
-  // While bulk waits, a window ends after a pause of this many average gaps between its packets.
+  // While other bytes wait, a window ends after a pause of this number of average gaps between its
+  // packets.
   static constexpr std::int64_t kGapsOfLull = 8;
   // One repair for this number of packets, while other bytes wait.
   static constexpr std::size_t kShare = 8;
-  // A window may always have this many repairs. They need so little time that it is not counted.
+  // A window may always have this number of repairs. Their time is so short that it is not counted.
   static constexpr std::size_t kFewRepairs = 6;
-  // Early repairs are sent as often as packets are lost on average, times this factor. About half
-  // of the windows lose more than average. Without the factor, their last losses would wait for the
-  // end of the window.
+  // The number of early repairs is the average number of lost packets, times this factor. About
+  // half of the windows lose more packets than the average. Without the factor, their last losses
+  // would only be repaired after the end of the window.
   static constexpr double kEarly = 1.3;
-  // Number of packets of short flows that are sent before repairs.
+  // Maximum number of packets of short flows that are sent before repairs.
   static constexpr std::size_t kCourtesy = 1024;
   static constexpr Duration kGap = Duration::milliseconds(1);
   static constexpr Duration kSpread = Duration::milliseconds(6);
@@ -153,12 +156,12 @@ class FecSender {
     std::size_t sources = 0;
     std::size_t most_sources = 0;
     std::size_t size = 0;   // size of the longest symbol in bytes
-    std::size_t begun = 0;  // initialized bytes of each sum
-    // Repairs that are added up while the window is open. The unsent ones are sent after it is
-    // closed.
+    std::size_t begun = 0;  // number of initialized bytes in each sum
+    // Number of repairs of the window. Those that are not sent while it is open are sent
+    // afterwards.
     std::size_t repairs = 0;
     std::size_t sent = 0;
-    // Number of additions for which time was taken from the budget and not used yet.
+    // Number of additions for which the budget was charged, but which are not done yet.
     std::size_t additions = 0;
     bool is_full = false;  // the window ended with its last expected packet
     Purpose purpose;
@@ -177,8 +180,8 @@ class FecSender {
     const auto slot = static_cast<std::size_t>(&window - windows_.data());
     return sums_.get() + (slot * FecPolicy::kMostRepairs + row) * stride_;
   }
-  // If the first window has ended, packets of short flows are sent before its repairs: courtesy()
-  // packets after the window's last packet, and spread() packets between two of its repairs.
+  // After the first window has ended, packets of short flows are sent before its repairs. The first
+  // repair waits for courtesy() packets, and each further repair for spread() packets.
   std::size_t courtesy() const;
   std::size_t spread() const;
   bool is_behind_others(std::uint64_t next_number) const;

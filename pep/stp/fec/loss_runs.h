@@ -17,7 +17,7 @@ class LossRuns {
                         [this](std::uint64_t begin, std::uint64_t end) {
                           begin = std::max(begin, seen_);
                           if (begin >= end || end - begin >= kOutage) return;
-                          // A run that continues was already counted when it began.
+                          // If a run has begun in an earlier report, it was counted then.
                           if (begin != run_end_) ++runs_;
                           run_end_ = end;
                           packets_ += static_cast<double>(end - begin);

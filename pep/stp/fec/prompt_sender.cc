@@ -23,8 +23,8 @@ void PromptSender::add(std::uint64_t number, ConstBytes frames, double share, In
   const std::size_t size = source_.assign(number, frames);
   for (std::size_t slot = 0; slot < kSums; ++slot) {
     Sum& sum = sums_[slot];
-    // This sum has not been sent as a repair for a long time. Its first packets have long arrived,
-    // so the sum begins again.
+    // This sum covers very many packets, and most of them have arrived long ago. So the sum begins
+    // again.
     if (sum.count == kLongest) begin(sum);
     if (sum.count++ == 0) sum.first_number = number;
     sum.size = std::max(sum.size, size);
@@ -46,8 +46,8 @@ void PromptSender::grow_allowance(Instant now) {
   const Duration passed = std::min(now - allowed_until_, Duration::seconds(10));
   allowance_ += kAllowance * passed.to_seconds();
   allowed_until_ = now;
-  // The allowance pays for one repair after a lull. Any further allowance is added to the bytes
-  // that the flow has earned.
+  // At most kKept bytes of the allowance are kept for the next lull. The rest is added to the
+  // earned bytes.
   const double spare = std::max(0.0, allowance_ - kKept);
   allowance_ -= spare;
   earned_ = std::min(earned_ + spare, kMostEarned);
@@ -57,8 +57,9 @@ Instant PromptSender::due() const {
   if (is_covered_) return Instant::never();
   const auto cost = static_cast<double>(kRepairHeaderSize + sums_[oldest_].size);
   if (earned_ >= cost) return last_added_;
-  // The allowance pays for the missing bytes when it has grown enough, and only after a lull. So
-  // packets at the beginning of a burst do not use it up.
+  // If the earned bytes are not enough, the repair waits for a lull, and until the allowance covers
+  // the missing bytes. Without the wait for a lull, the first packets of a burst would use up the
+  // allowance.
   const double missing = std::max(0.0, cost - earned_ - allowance_);
   const Duration wait =
       Duration::microseconds(static_cast<std::int64_t>(missing / kAllowance * 1e6));

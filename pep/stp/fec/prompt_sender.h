@@ -1,11 +1,12 @@
-// The sending half of the code of prompt flows: a sliding window. Several sums are in progress at a
-// time, begun one after the other. A repair is the oldest sum, and covers all packets since this
-// sum was begun. A new sum then begins in its slot. So each packet is in as many repairs as there
-// are sums, and the next repair that arrives repairs a loss.
+// The sending half of the code of prompt flows (FecCode::kPrompt, interactive flows with `delivery:
+// prompt`). Each packet is added to several sums, which began at different times. When a repair is
+// due, the oldest sum is sent, and a new sum begins. So each repair covers the packets of a sliding
+// window, and each packet is covered by as many repairs as there are sums. A lost packet is
+// recovered when the next repair arrives.
 //
-// Each packet earns bytes for repairs, in proportion to its size. A repair is sent when enough
-// bytes are earned. After a lull, a small allowance pays for a repair of the last packets of a
-// burst.
+// With each packet, the flow earns bytes for repairs, in proportion to the size of the packet. A
+// repair is sent when enough bytes are earned. There is also a small allowance, which grows with
+// time. It is used for a repair after the last packets of a burst.
 #pragma once
 
 #include <algorithm>
@@ -52,13 +53,13 @@ class PromptSender {
   static constexpr double kAllowance = 1000;       // bytes per second, for repairs after a lull
   static constexpr double kKept = 1500;            // bytes of the allowance kept for the next lull
   static constexpr double kMostEarned = 3 * 1500;  // bytes
-  static constexpr std::size_t kLongest = 1024;    // packets in a sum
+  static constexpr std::size_t kLongest = 1024;    // maximum number of packets in a sum
 
   struct Sum {
     std::uint16_t first = 0;  // index of the first packet
     std::size_t count = 0;    // number of packets
     std::size_t size = 0;     // size of the longest symbol in bytes
-    std::size_t begun = 0;    // initialized bytes
+    std::size_t begun = 0;    // number of initialized bytes
     std::uint16_t row = 0;
     std::uint64_t first_number = 0;
   };

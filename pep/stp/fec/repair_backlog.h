@@ -1,5 +1,5 @@
-// Received repairs that wait for the next call. A repair for a whole window with many missing
-// packets takes up to half a millisecond, and many repairs may arrive at once.
+// Received repairs that wait for the next call. If many packets of a long window are missing, a
+// repair takes up to half a millisecond, and many repairs may arrive at once.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,7 @@
-// Limits the time for repairs, counted in additions of one symbol to another. A peer with the right
-// keys must not keep a core busy with repairs that cost much and recover little. The repairs that
-// we send to hundreds of peers with lossy paths must not keep a core busy either. Both codes of a
-// session share the budget, and so do all sessions of a worker.
+// Limits the time for repairs. The unit of time is the addition of one symbol to another. Without a
+// limit, a peer could keep a core busy with repairs that recover little, and so could the repairs
+// that we send to hundreds of peers with lossy paths. Both codes of a session share the budget, and
+// all sessions of a worker share a part of it.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +13,8 @@
 
 namespace satrelay::stp {
 
-// A number of additions per millisecond. Unused time is saved up to a tenth of a second, or up to
-// one repair of a whole window if that takes longer.
+// A budget that grows by a fixed number of additions per millisecond. It holds at most the
+// additions of a tenth of a second, but at least enough for one repair of a whole window.
 class RepairTime {
  public:
   explicit RepairTime(std::int64_t in_a_millisecond)
@@ -33,10 +33,10 @@ class RepairTime {
     left_ -= additions;
     return true;
   }
-  // Takes time for additions that were not known in advance. The remaining time may become
-  // negative. Later time then makes up for it.
+  // Charges the budget for additions that were not known in advance. If the budget becomes
+  // negative, nothing can be taken until it has grown again.
   void owe(std::int64_t additions) { left_ -= additions; }
-  // Returns the time for additions that a window took, but did not need.
+  // Gives back the time for additions that were taken, but not needed.
   void give_back(std::int64_t additions) { left_ = std::min(most_, left_ + additions); }
 
  private:
@@ -48,18 +48,18 @@ class RepairTime {
   Instant told_;
 };
 
-// An addition takes a tenth of a microsecond. At most half of a worker's time is for solving the
-// equations of received repairs, and half for the sums of repairs to send.
+// An addition takes a tenth of a microsecond. A worker may use half of its time to solve the
+// equations of received repairs, and half to calculate the sums of repairs to send.
 inline constexpr Work kAdditionWork = 100;
 inline constexpr std::int64_t kAdditionsInAMillisecond = 5000;
 // The work for one frame of a recovered packet. One repair may recover 160 packets.
 inline constexpr Work kFrameWork = 250;
 
-// The time of one session: a part of its own, and a part that all sessions share, first come, first
-// served.
+// The time that one session may use. A session uses its own part first. When that is used up, it
+// takes time from the part that all sessions share, as long as time is left there.
 class PartOfTime {
  public:
-  // `first_come` is the shared part, which must outlive this object; nullptr if there is none.
+  // `first_come` is the shared part; nullptr if there is none. It must outlive this object.
   PartOfTime(std::int64_t own, RepairTime* first_come) : own_(own), first_come_(first_come) {}
   PartOfTime(const PartOfTime&) = delete;
   PartOfTime& operator=(const PartOfTime&) = delete;
@@ -75,7 +75,8 @@ class PartOfTime {
     }
     return true;
   }
-  // Call owe() if the work needed more than the last take(), and give_back() if it needed less.
+  // Call owe() if the work needed more time than the last take() has taken, and give_back() if it
+  // needed less.
   void owe(std::size_t additions) { paying_->owe(static_cast<std::int64_t>(additions)); }
   void give_back(std::size_t additions) {
     paying_->give_back(static_cast<std::int64_t>(additions));
@@ -84,15 +85,16 @@ class PartOfTime {
  private:
   RepairTime own_;
   RepairTime* first_come_;
-  RepairTime* paying_ = &own_;  // the part that paid for the last take()
+  RepairTime* paying_ = &own_;  // the part from which the last take() has taken time
 };
 
-// The time that the sessions of a worker share: half a core for solving, and half a core for sums.
-// Half of each is divided equally among the sessions. The other half is first come, first served.
+// The time that the sessions of a worker share: half a core to solve equations, and half a core for
+// sums. One half of each is divided equally among the sessions. The other half is available to any
+// session, first come, first served.
 class SharedRepairs {
  public:
-  // `call` is the work that one call of the engine may do. Its owner renews it, and it must outlive
-  // this object.
+  // `call` is the work that one call of the engine may do. The owner of `call` renews it for each
+  // call. `call` must outlive this object.
   SharedRepairs(std::size_t sessions, WorkBudget& call)
       : part_(sessions <= 1
                   ? kAdditionsInAMillisecond
@@ -113,8 +115,8 @@ class SharedRepairs {
   WorkBudget& call_;
 };
 
-// The budget of a session that shares none. All its calls at the same instant share the budget of
-// one call. So it makes no difference into how many calls the packets of one instant are divided.
+// The budget of a session that does not share one. All calls at the same instant together get the
+// budget of one call. So the packets of one instant cause the same work in one call as in several.
 class OwnRepairs {
  public:
   SharedRepairs& shared() { return shared_; }
@@ -136,7 +138,7 @@ class OwnRepairs {
 // The budget of one session, for received repairs and for sums.
 class RepairBudget {
  public:
-  // If `shared` is nullptr, the session shares with no other session, and its calls have no limit.
+  // If `shared` is nullptr, the session has its own budget, and a single call has no limit.
   explicit RepairBudget(SharedRepairs* shared = nullptr)
       : shared_(shared),
         solving_(shared == nullptr ? kAdditionsInAMillisecond : shared->part(),
@@ -154,7 +156,7 @@ class RepairBudget {
     count_work(additions);
     return true;
   }
-  // Takes time for additions that were not known in advance.
+  // Charges the budget for additions that were not known in advance.
   void spend(std::size_t additions) {
     solving_.owe(additions);
     count_work(additions);
@@ -166,7 +168,7 @@ class RepairBudget {
   void count_frames(std::uint64_t frames) {
     if (shared_ != nullptr) shared_->call().spend(frames * kFrameWork);
   }
-  // Whether the call has done enough, so that further work must wait for the next call.
+  // Whether the work of this call is used up. Further work must then wait for the next call.
   bool call_is_spent() const { return shared_ != nullptr && shared_->call().is_spent(); }
 
  private:

@@ -16,13 +16,13 @@ constexpr Duration kQuiet = Duration::milliseconds(2);
 constexpr std::uint64_t kAdditionsInASecond = 2'500'000;
 constexpr std::uint64_t kLeastRepairs = 6;
 
-// Repair bytes for each byte of prompt flows: enough that the next repair is sent soon, and that
-// lost repairs are replaced.
+// Number of repair bytes for each byte of a prompt flow. The minimum makes repairs follow each
+// other soon. A higher loss needs more repairs, as repairs are lost, too.
 constexpr double kLeastPromptShare = 0.085;
 constexpr double kPromptShareOfLoss = 4;
 constexpr double kMostPromptShare = 0.5;
 
-// The longest window, in packets, for a flow that may or may not be short.
+// Maximum number of packets in a window while it is unknown whether the flow ends soon.
 constexpr std::size_t kLongestOfShort = 512;
 
 }  // namespace
@@ -49,7 +49,7 @@ bool RepairPlanner::may_end(const Stream& stream) const {
   return stream.send.sent() < std::max(flight() / sharers(stream), FecPolicy::kLeastShortFlow);
 }
 
-// The bytes other than repairs that wait for the carrier.
+// Returns which bytes other than repairs wait for the carrier.
 FecSender::Waiting RepairPlanner::waiting() const {
   if (job_.streams.sending().idle(job_.turn.open)) return FecSender::Waiting::kNothing;
   if (!job_.turn.streams) return FecSender::Waiting::kOther;
@@ -67,8 +67,8 @@ FecSender::Waiting RepairPlanner::waiting() const {
 
 // The code must be known before the packet is built, as a REPAIR needs more space than the packets
 // that it covers. The codes cover packets that open streams, short flows, last flights, and the
-// beginning and the end of a burst. The middle of bulk is never covered, since retransmissions cost
-// nothing there.
+// beginning and the end of a burst. Packets in the middle of a bulk transfer are not covered: while
+// its losses are retransmitted, other bytes of the transfer are sent, so no time is lost.
 std::optional<FecCode> RepairPlanner::code() const {
   const bool is_clean = job_.fec.policy.is_clean();
   const bool opens = !job_.streams.due().opens().empty();
@@ -100,8 +100,8 @@ Coverage RepairPlanner::protect(PacketBuilder& packet, FecCode code) const {
   const Stream* first = first_stream();
   coverage.is_last_flight = first != nullptr && is_ending(*first);
   if (!coverage.is_last_flight) {
-    // The flow may end soon, or continue. The longer it is, the less it matters if its repairs
-    // arrive late.
+    // It is unknown whether the flow ends soon. A longer flow gets longer windows, because late
+    // repairs delay it relatively less.
     if (first != nullptr) coverage.plan.packets = first->send.sent() / limit;
     coverage.plan.packets = std::min(coverage.plan.packets, kLongestOfShort);
     return coverage;
@@ -129,8 +129,8 @@ void RepairPlanner::add(const PacketBuilder& packet, const Coverage& coverage,
   fec.sender.add(job_.next, packet.covered(), purpose, coverage.plan, job_.now);
 }
 
-// Whether a repair is still useful. It is not if the packets that it covers have arrived by now, or
-// if their stream has become bulk.
+// Whether a repair is still useful. It is useless if the packets that it covers have arrived, or if
+// their stream has become a bulk transfer.
 bool RepairPlanner::is_useful(const FecSender::Purpose& purpose) const {
   if (purpose.ends || !purpose.has_stream) return true;
   const Stream* stream = job_.streams.present(purpose.stream, purpose.generation);
@@ -139,9 +139,9 @@ bool RepairPlanner::is_useful(const FecSender::Purpose& purpose) const {
   return may_end(*stream) || is_ending(*stream) || !NewList::contains(*stream);
 }
 
-// Whether the next repair must wait, because it is long, and large packets may not get through
-// (PathMtu::Doubt::kGrave). If they do not, the repair would only delay the retransmission of lost
-// bytes. If only a burst of reports was lost, the doubt is soon over, and the repair is sent.
+// Whether the next repair must wait, because it is long, and the path may drop large packets
+// (PathMtu::Doubt::kGrave). If the path drops them, the repair would only delay the retransmission
+// of lost bytes. If the path does not drop them, reports show this soon, and the repair is sent.
 bool RepairPlanner::is_doubtful() const {
   return job_.path.mtu.is_doubtful(job_.fec.sender.next_size() + job_.stp_overhead);
 }

@@ -19,7 +19,7 @@
 
 namespace satrelay::stp {
 
-// The code that covers a packet, and its settings.
+// Which code covers a packet, and the settings for its window.
 struct Coverage {
   FecCode code = FecCode::kFlight;
   FecSender::Plan plan = {};
@@ -32,7 +32,7 @@ class RepairPlanner {
     Fec& fec;
     const Path& path;
     const Streams& streams;
-    const schedule::Turn& turn;    // turn of the next packet
+    const schedule::Turn& turn;    // says which streams may send in the next packet
     std::uint64_t next = 0;        // number of the next packet
     std::size_t stp_overhead = 0;  // bytes of header and trailer in a packet
     Instant now;
@@ -44,8 +44,8 @@ class RepairPlanner {
   // Covers the packet, which must still be empty.
   Coverage protect(PacketBuilder& packet, FecCode code) const;
   // Adds a complete packet to its code. `first_class` is the class of its first stream bytes;
-  // nullopt if it has none. `prompt_share` is the number of repair bytes for each byte of a prompt
-  // flow. 0 means that it is calculated from the loss.
+  // nullopt if the packet has no stream bytes. `prompt_share` is the number of repair bytes for
+  // each byte of a prompt flow. 0 means that the number is calculated from the loss.
   void add(const PacketBuilder& packet, const Coverage& coverage,
            std::optional<schedule::ClassId> first_class, double prompt_share);
   // Writes the next useful repair that is due. Returns the class of the packets that it covers;
@@ -53,7 +53,7 @@ class RepairPlanner {
   std::optional<schedule::ClassId> write_repair(PacketBuilder& packet);
   // When a repair is due.
   Instant next_repair() const;
-  // When a window ends, when its repairs are too late, or when memory can be freed.
+  // The earliest time at which a window ends, its repairs are too late, or memory can be freed.
   Instant next_timeout() const;
   void handle_timeout();
 

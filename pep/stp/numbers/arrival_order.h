@@ -1,6 +1,6 @@
-// Measures how late packets arrive if later packets have overtaken them. The receiver reports this
-// lateness to the sender, and both wait for that time before they consider a gap a loss. Packet
-// numbers are never used twice, so a late arrival can only be reordering on the path.
+// Measures how late packets arrive that were overtaken by packets with higher numbers. The receiver
+// reports this lateness to the sender. Before either end considers a gap a loss, it waits for about
+// this time. Packet numbers are never used twice, so a late packet is never a retransmission.
 #pragma once
 
 #include <algorithm>
@@ -17,11 +17,11 @@ class ArrivalOrder {
  public:
   // A packet that is later than this counts as lost, and its lateness is not measured.
   static constexpr Duration kMaxLateness = Duration::milliseconds(250);
-  // A lateness is remembered for one to two periods of this length. A path that has reordered
-  // packets may do so again, for example at the next handover between satellites.
+  // The greatest lateness is remembered for one to two times this duration. Reordering may recur,
+  // for example at the next handover between satellites.
   static constexpr Duration kMemory = Duration::seconds(30);
 
-  // The highest packet number seen is now `next` - 1.
+  // Packet `next` - 1 has arrived, and is now the highest packet number seen.
   void on_progress(std::uint64_t next, Instant now) {
     if (count_ > 0 && now < mark(count_ - 1).when + kGrain) return;
     if (marks_ == nullptr) marks_ = std::make_unique<Marks>();
@@ -29,8 +29,7 @@ class ArrivalOrder {
   }
   // Packet `number` arrived after a higher number.
   void on_late(std::uint64_t number, Instant now) {
-    // The first mark above the number shows when a later packet overtook this one, to an accuracy
-    // of kGrain.
+    // The first mark above `number` shows when a higher number arrived, to an accuracy of kGrain.
     std::uint64_t low = count_ > kMarks ? count_ - kMarks : 0;
     if (low > 0 && mark(low).next > number) return;  // the packet was overtaken too long ago
     std::uint64_t high = count_;
@@ -68,8 +67,8 @@ class ArrivalOrder {
   };
   using Marks = std::array<Mark, kMarks>;
   const Mark& mark(std::uint64_t count) const { return (*marks_)[count % kMarks]; }
-  // A ring of marks, at most one for each kGrain. A mark records when the highest number seen was
-  // `next` - 1. The ring is allocated for the first mark.
+  // A ring of marks. Each mark records when packet `next` - 1 arrived as the highest number seen.
+  // At most one mark is added per kGrain. The ring is allocated for the first mark.
   std::unique_ptr<Marks> marks_;
   std::uint64_t count_ = 0;
   Duration recent_;

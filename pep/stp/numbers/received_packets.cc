@@ -26,8 +26,8 @@ bool ReceivedPackets::record(std::uint64_t number, Instant now) {
   if (gap) {
     missing_.insert(next_, number);
     if (missing_.range_count() > kMaxMissingRanges) {
-      // Limit the memory under any pattern of losses: the oldest quarter of the gaps is forgotten,
-      // and reported as unknown.
+      // Limit the memory for any pattern of losses. The oldest quarter of the gaps is forgotten,
+      // and reports say that these packets are unknown.
       floor_ = missing_.ranges()[kMaxMissingRanges / 4].begin;
       missing_.erase_below(floor_);
     }
@@ -55,7 +55,8 @@ void ReceivedPackets::rewind(std::uint64_t number) {
 }
 
 void ReceivedPackets::prune() {
-  // Packets that the peer has settled are kept as long as reports still cover them.
+  // The record of a packet is kept until the peer needs no more reports about it, and the last
+  // report did not have to cover it.
   const std::uint64_t floor = std::min(settled_, covered_from_);
   if (floor > floor_) {
     floor_ = floor;
@@ -68,8 +69,8 @@ void ReceivedPackets::begin_report(const ReportContext& context, Instant now) {
   const auto oldest =
       static_cast<std::size_t>(std::clamp(context.repeats, 1, int{kMaxRepeats})) - 1;
   covered_from_ = ends_[oldest];
-  // If each packet is in one report only, begin at the first gap that was still new at the last
-  // regular report. The missing packets may only have been late, or may have been recovered since.
+  // If each packet is in one report only, begin at the first gap that was new at the last regular
+  // report. Its missing packets may have arrived late or may have been recovered since then.
   if (oldest == 0) covered_from_ = open_before_;
   if (now >= regular_at_ + kRegularInterval) {
     std::copy_backward(ends_.begin(), ends_.end() - 1, ends_.end());
@@ -95,8 +96,8 @@ bool ReceivedPackets::misses_bursts() const {
   return packets >= kBurst * std::max<std::uint64_t>(newest.size(), 1);
 }
 
-// If the path loses reports in bursts, three repeats may not be enough. So a report also covers
-// some older gaps that the peer has not settled.
+// If the path loses reports in bursts, all three reports about a packet may be lost. So a report
+// also covers some older gaps that the peer has not settled.
 std::uint64_t ReceivedPackets::before_lost_reports(std::uint64_t begin) const {
   const auto gaps = missing_.ranges().first(missing_.first_ending_after(begin));
   if (gaps.empty()) return begin;
@@ -118,7 +119,7 @@ bool ReceivedPackets::write_report(ByteWriter& out, const ReportContext& context
   write_varint(out, next_ - cursor_);
   write_varint(out, context.bytes_received);
   write_varint(out, context.stored);
-  write_varint(out, 0);  // the caller does not pass ECN marks to the session yet
+  write_varint(out, 0);  // number of ECN marks: the caller does not pass them to the session yet
   write_varint(out, context.repaired);
   write_varint(out, static_cast<std::uint64_t>(order_.lateness(now).to_microseconds()));
   write_varint(out, cursor_ - report_begin_);

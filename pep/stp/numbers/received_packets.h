@@ -3,8 +3,9 @@
 //
 // A report covers the packet numbers from the end of the third-last regular report to the highest
 // number seen. So each gap and each arrival is in three or more reports, and the loss of one report
-// costs nothing. If the path loses many reports, a report covers more. If all reports about some
-// packet are lost, the peer asks for it (PING), and the next two reports begin at that packet.
+// costs nothing. If the path loses many reports, each report covers more packets. If all reports
+// about some packet are lost, the peer asks for a report about it (PING), and the next two reports
+// begin at that packet.
 #pragma once
 
 #include <array>
@@ -30,16 +31,17 @@ struct ReportContext {
 
 class ReceivedPackets {
  public:
-  // No working peer sends a number this far beyond the highest number seen.
+  // A packet number that exceeds the highest number seen by this much is rejected. No working peer
+  // sends it.
   static constexpr std::uint64_t kMaxJump = 1ULL << 24;
   static constexpr std::size_t kMaxMissingRanges = 1U << 17;
   static constexpr std::size_t kMaxRepeats = 8;
-  // How many older gaps a report covers in addition, if reports may be lost in bursts.
+  // Maximum number of older gaps that a report also covers if reports may be lost in bursts.
   static constexpr std::size_t kOlderGaps = 32;
-  // Losses are bursts if their runs have at least this many packets on average.
+  // Losses count as bursts if at least this number of packets on average are lost in a row.
   static constexpr std::uint64_t kBurst = 3;
-  // New gaps cause additional reports. Reports that follow each other faster than this count as one
-  // regular report.
+  // New gaps cause additional reports. If reports follow each other within less than this time,
+  // they count as one regular report.
   static constexpr Duration kRegularInterval = Duration::milliseconds(25);
 
   std::uint64_t next() const { return next_; }  // one past the highest number seen
@@ -53,7 +55,8 @@ class ReceivedPackets {
   // as lost. A path fills only gaps near the highest number, and the peer retransmits lost data
   // under new numbers.
   bool has_place(std::uint64_t number) const;
-  static constexpr std::size_t kReach = 4096;  // number of gaps at either end that may be filled
+  // Maximum number of gaps, counted from either end, that may be filled.
+  static constexpr std::size_t kReach = 4096;
   // Marks a packet that is no duplicate as received. Returns true if there is now a new gap below
   // it.
   bool record(std::uint64_t number, Instant now);
@@ -95,16 +98,17 @@ class ReceivedPackets {
   std::uint64_t settled_ = 0;
   std::array<std::uint64_t, kMaxRepeats> ends_{};  // ends of the last regular reports, newest first
   Instant regular_at_;
-  // A gap is young if the packets around it arrived less than this time before a report. The
-  // missing packets may then only be late.
+  // If the packets around a gap arrived less than this time before a report, the missing packets
+  // may still arrive late.
   static constexpr Duration kYoung = Duration::milliseconds(25);
-  std::uint64_t sampled_ = 0;  // the value of next_ at the last sample
+  std::uint64_t sampled_ = 0;  // the value of next_ at the time sampled_at_
   Instant sampled_at_;
-  std::uint64_t young_from_ = 0;  // packets below this number arrived more than kYoung ago
-  // The first packet of the first young gap at the last regular report.
+  // If packets below this number have arrived, then more than kYoung ago.
+  std::uint64_t young_from_ = 0;
+  // The first packet that was missing at the last regular report, and might still arrive late.
   std::uint64_t open_before_ = 0;
   std::uint64_t covered_from_ = 0;     // first packet that the last report was required to cover
-  std::uint64_t rewind_ = kMaxVarint;  // kMaxVarint if no rewind was requested
+  std::uint64_t rewind_ = kMaxVarint;  // argument of the last rewind(); kMaxVarint if there is none
   int rewound_reports_ = 0;            // number of further reports that must begin at rewind_
   bool in_report_ = false;
   std::uint64_t report_begin_ = 0;

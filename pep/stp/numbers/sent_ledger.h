@@ -39,7 +39,7 @@ struct SentItem {
 
   static constexpr unsigned kMaxLosses = 7;
   static constexpr std::uint16_t kGenerationMask = 0x1ff;
-  // `losses` tells how many times the bytes had already been lost when the packet was sent; at most
+  // `losses` says how many times the bytes had been lost before this packet was sent. It is at most
   // kMaxLosses.
   static constexpr SentItem make(ItemKind kind, std::uint32_t stream, std::uint16_t generation,
                                  std::uint64_t offset = 0, std::uint16_t length = 0,
@@ -50,10 +50,10 @@ struct SentItem {
   }
   constexpr ItemKind kind() const { return static_cast<ItemKind>(packed >> 12); }
   constexpr unsigned losses() const { return (packed >> 9) & kMaxLosses; }
-  // Distinguishes the streams that use a slot one after the other. A slot is used again only when
-  // the last packets of its stream are settled, which takes at least a round trip. If the peer
-  // leaves a packet unreported for very long, the nine bits may repeat. So SendHalf ignores ranges
-  // that its stream has never sent.
+  // Distinguishes successive streams in the same slot. A slot is used again only when the last
+  // packets of its stream are settled, which takes at least a round trip. If the peer leaves a
+  // packet unreported for very long, the nine bits may repeat. So SendHalf ignores ranges that its
+  // stream has never sent.
   constexpr std::uint16_t generation() const { return packed & kGenerationMask; }
 };
 
@@ -64,15 +64,15 @@ struct SentPacket {
   std::uint16_t bytes = 0;  // bytes of UDP payload
   std::uint8_t item_count = 0;
   bool eliciting : 1 = false;     // asks for a report
-  bool low_priority : 1 = false;  // the rate controller has given the packet low priority
+  bool low_priority : 1 = false;  // the rate controller gave the packet low priority
   bool covered : 1 = false;       // covered by a code, which may recover it
   bool prompt : 1 = false;        // covered by the code of prompt flows
   std::uint32_t overflow : 21 = 0;
   std::uint32_t booked_steps : 11 = 0;
 
-  // The time that the carrier still needed for earlier packets when this packet was sent. It is
-  // stored in steps of 2.1 ms, and is at most 4.3 s. For data it is nearly zero, but not for
-  // packets that may be sent ahead of the pacer.
+  // How long the carrier still needed for earlier packets when this packet was sent. Stored in
+  // steps of 2.1 ms, up to 4.3 s. The time is nearly zero for data, which waits for the pacer. It
+  // may be long for packets that do not wait for the pacer.
   void set_booked_before(Duration time) {
     const std::int64_t steps = std::max(time, Duration::zero()).to_nanoseconds() >> kStepBits;
     booked_steps = static_cast<std::uint32_t>(std::min(steps, kMostSteps)) & kMostSteps;

@@ -1,6 +1,5 @@
-// An epoch that rises with each call that may change the session. While the epoch stays the same,
-// further packets at the same instant need not repeat checks that a packet with only data cannot
-// affect.
+// An epoch that rises with each call that may change the session. As long as the epoch stays the
+// same, several packets may be sent at one instant without a check for control frames before each.
 //
 // A poll leads to calls of the same session: the poll asks the source for bytes, and the source
 // calls the session. During a poll, the source may only write bytes of streams, or make control
@@ -17,7 +16,7 @@ namespace satrelay::stp {
 class Changes {
  public:
   enum class Kind : std::uint8_t {
-    kBytes,    // bytes of streams, which the writer checks before each packet
+    kBytes,    // bytes of streams may be due; the writer checks this before each packet
     kControl,  // a control frame of a stream may be due
     kAny,      // anything may be due; not allowed during a poll
   };
@@ -28,7 +27,7 @@ class Changes {
   }
   std::uint64_t epoch() const { return epoch_; }
 
-  // The session is being polled while this object exists.
+  // A poll of the session. It lasts as long as this object exists.
   class Poll {
    public:
     explicit Poll(Changes& changes) : changes_(changes) {
@@ -43,13 +42,14 @@ class Changes {
     Changes& changes_;
   };
 
-  // A packet with only data was sent at `now`, and everything else waits for time or input. `epoch`
-  // is the epoch before that packet.
+  // A packet with only data was sent at `now`, and nothing else could be sent. `epoch` is the epoch
+  // before that packet.
   void note_only_data(Instant now, std::uint64_t epoch) {
     only_data_at_ = now;
     only_data_epoch_ = epoch;
   }
-  // Whether the last call of note_only_data() still holds.
+  // Whether the state is the same as at the last call of note_only_data(): `now` and the epoch are
+  // equal.
   bool only_data(Instant now) const { return only_data_at_ == now && only_data_epoch_ == epoch_; }
   void forget_only_data() { only_data_at_ = Instant::never(); }
 

@@ -37,8 +37,8 @@ void ControlWriter::write(bool credits_wait, bool report_waits) {
   write_settled_below();
 }
 
-// The cost, on the return link, of the frames written since `before`. Headers count if no data is
-// sent with these frames.
+// The number of bytes that the frames written since position `before` cost on the link. Headers
+// count if no data is sent with these frames.
 ReportCost ControlWriter::cost_since(std::size_t before) const {
   const std::size_t bytes = frames_.written() - before;
   const std::size_t whole = bytes + job_.stp_overhead;
@@ -129,8 +129,8 @@ void ControlWriter::write_confirmations() {
   Streams& streams = job_.streams;
   ConfirmList& confirms = streams.due().confirms();
   while (!confirms.empty() && job_.packet.fits(kMaxConfirmFrameSize)) write_next_of(confirms);
-  // Hosts may ask as often as they like, so questions wait until the reports of all sessions leave
-  // enough of the shared budget.
+  // A question is a keep-alive or a zero-window probe of our host. Their number is not limited, so
+  // they wait until the reports of all sessions leave enough of the shared budget.
   ConfirmList& questions = streams.due().questions();
   bool may_ask = true;
   while (may_ask && confirms.empty() && !questions.empty() &&
@@ -162,8 +162,8 @@ void ControlWriter::write_next_of(ConfirmList& confirms) {
   ++job_.counters.confirmations_out;
 }
 
-// Tells the peer below which packet number it need not report again, as earlier reports have
-// settled the packets below.
+// Tells the peer the number below which all packets are settled, so that it reports only later
+// packets.
 void ControlWriter::write_settled_below() {
   const PacketBuilder& packet = job_.packet;
   ReportRequests& requests = job_.path.requests;

@@ -30,10 +30,10 @@ class ControlWriter {
     std::size_t stp_overhead = 0;       // bytes of header and trailer in an STP packet
     std::size_t datagram_overhead = 0;  // bytes of the UDP and IP headers
     bool tells_reception = false;       // whether the peer understands RECEPTION
-    // Whether stream bytes wait, and whether they are sent in this packet.
+    // Whether stream bytes wait, and whether stream bytes are sent in this packet.
     bool data_waits = false;
     bool data_leaves = false;
-    // From FEC: whether the path loses packets in bursts, and how many packets of this session were
+    // Whether the path loses packets in bursts, and the number of packets of the peer that were
     // recovered with repairs.
     bool lost_in_bursts = false;
     std::uint64_t repaired = 0;

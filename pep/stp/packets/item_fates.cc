@@ -7,7 +7,7 @@ namespace satrelay::stp {
 
 namespace {
 
-// This number of searches and shifts of small entries takes as long as the work for one packet.
+// Moving this number of ranges in memory takes as long as the work for one packet.
 constexpr std::uint64_t kRangesPerObject = 64;
 
 }  // namespace
@@ -20,7 +20,7 @@ void ItemFates::count_moved(std::uint64_t& counted, std::uint64_t now) {
 
 void ItemFates::on_acknowledged(const SentPacket& packet) {
   job_.ledger.for_each_item(packet, [&](const SentItem& item) {
-    // For credit and rates, an acknowledgment changes nothing here.
+    // If a frame with credit or a rate is acknowledged, nothing changes here.
     if (item.kind() == ItemKind::kLaneCredit || item.kind() == ItemKind::kStreamCredit ||
         item.kind() == ItemKind::kRate || item.kind() == ItemKind::kStartCredit) {
       return;
@@ -101,7 +101,7 @@ void ItemFates::acknowledge(Stream& stream, const SentItem& item) {
   }
 }
 
-// `times_lost` is how often the content of the item was lost.
+// `times_lost` says how often the content of the item was lost; at least 1.
 void ItemFates::send_again(const SentItem& item, unsigned times_lost) {
   if (item.kind() == ItemKind::kLaneCredit) {
     job_.streams.receiving().credit().lane().announce_again();

@@ -1,5 +1,4 @@
-// Applies the fate of packets to the streams: the content of a packet has arrived, or must be
-// retransmitted.
+// Tells the streams that the content of a packet has arrived, or must be retransmitted.
 #pragma once
 
 #include <cstdint>
@@ -29,13 +28,13 @@ class ItemFates {
   void on_acknowledged(const SentPacket& packet);
   // Requests the retransmission of the packet's items. end_run() must have been called before.
   void on_lost(const SentPacket& packet);
-  // Does the same although no loss is known, because no later packet would show the loss of the
-  // last packet sent.
+  // Requests the retransmission of the packet's items, although the packet is not known to be lost.
+  // Used for the last packet sent, as no later packet would show its loss.
   void repeat(const SentPacket& packet);
-  // Counts the cost of edits of a set as work. `now` is the set's moved(), and `counted` is its
-  // value up to which the cost is already counted.
+  // Counts the cost of changes of a set as work. `now` is the moved() of the set. `counted` is the
+  // part of it that is counted already, and is updated.
   void count_moved(std::uint64_t& counted, std::uint64_t now);
-  // Settles the bytes that were collected so far, so that the streams know the fate of all packets.
+  // Settles the bytes that were collected so far. Afterwards the streams are up to date.
   void end_run();
 
  private:

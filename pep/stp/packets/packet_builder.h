@@ -45,8 +45,8 @@ class PacketBuilder {
   }
   std::span<const SentItem> items() const { return std::span(items_).first(item_count_); }
 
-  // Adds the purpose of stream bytes in the packet, for the rate controller. The highest purpose
-  // counts.
+  // Sets the purpose of the packet for the rate controller. If the packet has several purposes, the
+  // highest counts.
   void carries(control::Purpose purpose) { purpose_ = std::max(purpose_, purpose); }
   control::Purpose purpose() const { return purpose_; }
 

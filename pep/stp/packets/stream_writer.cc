@@ -5,11 +5,12 @@
 namespace satrelay::stp {
 namespace {
 
-// A smaller piece of a stream is not worth a frame at the end of a packet. In bytes.
+// Minimum number of bytes of a stream in a DATA frame, unless the stream has fewer. A smaller piece
+// at the end of a packet is not worth a frame.
 constexpr std::size_t kMinFragment = 64;
-// With this many free bytes, a source that writes nothing has nothing to write.
+// If a source writes nothing although this number of bytes is free, it has nothing to write.
 constexpr std::uint64_t kAmpleRoom = 128 * 1024;
-// Most streams that are asked for bytes for one packet.
+// Maximum number of streams that are asked for bytes for one packet.
 constexpr std::size_t kStreamsAsked = 64;
 
 void write_open_frame(PacketBuilder& packet, const Stream& stream) {
@@ -69,7 +70,7 @@ bool StreamWriter::only_new_follows(const Streams& streams, Instant now) const {
          sending.copies().first_due() > now;
 }
 
-// Returns false if an OPEN must wait for the next packet. No data may be sent before it.
+// Returns false if an OPEN must wait for the next packet. Then this packet gets no data.
 bool StreamWriter::write_opens(const Job& job) {
   OpenList& opens = job.streams.due().opens();
   while (!opens.empty()) {
@@ -109,7 +110,7 @@ void StreamWriter::write_copies(const Job& job) {
   }
 }
 
-// Writes the ends of streams that have no data left to carry the FIN.
+// Writes an empty DATA frame with FIN for each stream that has ended and has no data left to send.
 void StreamWriter::write_fins(const Job& job) {
   FinList& fins = job.streams.due().fins();
   for (std::size_t i = 0; i < kStreamsAsked && !fins.empty(); ++i) {
@@ -134,8 +135,8 @@ StreamWriter::Wrote StreamWriter::write_class(const Job& job, schedule::ClassId 
   return wrote;
 }
 
-// While new bytes of other streams wait, lost bytes get only their share. Otherwise they get the
-// whole packet, or the rest that other streams leave.
+// Writes lost bytes. With kShare, and while new bytes of other streams wait, lost bytes get only
+// their share. Otherwise they get all the rest of the packet.
 void StreamWriter::write_lost(const Job& job, schedule::ClassId stream_class, RepairCap cap) {
   StreamSchedule& schedule = job.streams.sending().schedule();
   while (Stream* const lost = schedule.next_lost(stream_class)) {
@@ -217,8 +218,8 @@ StreamWriter::Wrote StreamWriter::write_new(const Job& job, schedule::ClassId st
   return Wrote::kAnything;
 }
 
-// Fills the rest of the packet, if the stream has so many bytes that its state stays the same. Then
-// the choice of the stream need not be repeated.
+// Fills the rest of the packet if the stream has more bytes than that. Then the credit of the
+// stream and its place in the lists need no check.
 bool StreamWriter::write_more(const Job& job, Stream& stream) {
   PacketBuilder& packet = job.packet;
   if (sure_ == 0) sure_ = job.streams.sending().sure_bytes(stream);
@@ -259,8 +260,8 @@ void StreamWriter::ask_source(const Job& job, Stream& stream) {
   const bool same = stream.generation == generation && stream.phase == Stream::Phase::kOpen;
   if (!same || stream.send.unsent() > 0 || stream.send.finished()) return;
   // The source wrote nothing, so it is not called again until the relay marks the stream as ready.
-  // Perhaps a whole block did not fit. Then the relay gets kWritable when there may be more free
-  // space.
+  // Perhaps there was too little space for a whole block. Then the relay gets kWritable when there
+  // is more free space.
   stream.ready = false;
   if (sending.room(stream) < kAmpleRoom) sending.mark_blocked(stream, job.now);
   sending.update_active(stream);

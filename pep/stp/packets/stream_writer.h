@@ -27,7 +27,7 @@ class StreamWriter {
     Streams& streams;
     const LossRate& loss;
     Instant now;
-    bool only_new = false;  // only_new_follows() holds: nothing else need be looked for
+    bool only_new = false;  // only_new_follows() was true, so only new bytes are written
   };
   struct Totals {
     std::uint64_t new_bytes = 0;
@@ -38,8 +38,8 @@ class StreamWriter {
   // `source` and `work` must outlive this object.
   StreamWriter(StreamSource& source, WorkCount& work) : source_(source), work_(work) {}
 
-  // Begins a burst of packets, which may carry what `turn` allows. All packets of the burst are
-  // sent at one instant.
+  // Begins a burst of packets. `turn` says which stream bytes they may contain. All packets of the
+  // burst are sent at one instant.
   void begin(const schedule::Turn& turn) {
     turn_ = turn;
     sent_.clear();
@@ -48,21 +48,22 @@ class StreamWriter {
   }
   const schedule::Turn& turn() const { return turn_; }
   enum class Wrote : std::uint8_t {
-    kMoreOfTheSame,  // bytes of one stream that has more bytes; nothing else has changed
+    kMoreOfTheSame,  // the rest of the packet has bytes of one stream, which has more bytes to send
     kAnything,
   };
   // Fills the next packet of the burst.
   Wrote write(const Job& job);
   // Whether the next packet can only contain new bytes of the class that has the turn.
   bool only_new_follows(const Streams& streams, Instant now) const;
-  // The stream bytes written since begin(), listed by packet, and by class for each packet.
+  // The number of stream bytes written since begin(). The list has an element for each class in
+  // each packet, in the order of the packets.
   std::span<const schedule::ClassBytes> sent() const { return sent_; }
   // The part of sent() for the last packet.
   std::span<schedule::ClassBytes> packet_classes() {
     return std::span(sent_).subspan(packet_begin_);
   }
   const Totals& totals() const { return totals_; }
-  // The packet contains a repair of `bytes` bytes for packets of this class.
+  // The packet contains a REPAIR frame of `bytes` bytes, which covers packets of this class.
   void count_repair(schedule::ClassId stream_class, std::size_t bytes) {
     sent_.push_back({.stream_class = stream_class, .bytes = bytes, .booked = bytes});
   }
@@ -74,7 +75,7 @@ class StreamWriter {
   void write_copies(const Job& job);
   void write_fins(const Job& job);
   Wrote write_class(const Job& job, schedule::ClassId stream_class);
-  // Retransmits the first lost bytes of the stream. Returns how many bytes fitted.
+  // Retransmits the first lost bytes of the stream. Returns how many bytes were written.
   std::size_t write_first_lost(const Job& job, Stream& stream);
   void write_lost(const Job& job, schedule::ClassId stream_class, RepairCap cap);
   Wrote write_new(const Job& job, schedule::ClassId stream_class);
@@ -89,12 +90,13 @@ class StreamWriter {
 
   StreamSource& source_;
   WorkCount& work_;
-  std::optional<bool> prompt_;  // whether the packet has prompt streams; nullopt: no stream yet
+  // Whether the packet has bytes of prompt streams; nullopt if it has no stream bytes yet.
+  std::optional<bool> prompt_;
   schedule::Turn turn_;
   std::vector<schedule::ClassBytes> sent_;
   std::size_t packet_begin_ = 0;  // where the last packet begins in `sent_`
-  // The stream that filled the last packet since begin() with new bytes, and the rest of its
-  // SendingSide::sure_bytes(). Zero: sure_bytes() was not called yet.
+  // The stream that filled the last packet of the burst with new bytes; nullptr if there is none.
+  // `sure_` is the rest of its SendingSide::sure_bytes(), or zero if that was not called yet.
   const Stream* filler_ = nullptr;
   std::uint64_t sure_ = 0;
   Totals totals_;

@@ -42,31 +42,32 @@ class FeedbackClock {
   }
   // Sets the number of reports that should contain each arrival.
   void set_repeats(int repeats) { repeats_ = repeats; }
-  // If the shared budget does not even allow one report per round trip, each arrival is in one
-  // report only. If that report is lost, the peer asks for its content.
+  // The number of reports that contain each arrival. It is 1 if the shared budget does not even
+  // allow one report per round trip. If that report is lost, the peer asks for its content.
   int repeats() const {
     if (shared_time_ > maximum_) return 1;
     return is_dear() ? std::min(repeats_, kLeastRepeats) : repeats_;
   }
-  // A gap counts as a loss at `when`, if no packet fills it until then. In the modes kHpfp and
-  // kMNack, the gap waits for the next regular report. The same holds if reports are expensive
-  // (is_dear()). If expensive reports were sent at once, they would use up the budget, and regular
-  // reports would be late. A report begins where an older regular report ended. So if regular
-  // reports were late, all reports would become longer and more expensive.
+  // A gap counts as a loss at `when`, if no packet fills it until then. Requests a report at that
+  // time. In the modes kHpfp and kMNack, the gap waits for the next regular report. The same holds
+  // if reports are expensive (is_dear()). Otherwise, additional reports would use up the budget,
+  // and regular reports would be late. A report covers all packets since an older regular report.
+  // So late regular reports would make all reports longer and more expensive.
   void on_gap(Instant when) {
     if (config_.mode == FeedbackMode::kAdaptive && !is_dear()) on_urgent(when);
   }
   void on_urgent(Instant when) { urgent_at_ = earlier(urgent_at_, when); }
-  // The peer has asked for a report. The answer may exceed the budget, since the peer rarely asks.
+  // The peer has asked for a report. This report may exceed the budget of the session, since the
+  // peer rarely asks.
   void on_asked() {
     asked_ = true;
     reports_due_ = std::max(reports_due_, 2);
   }
 
-  // Whether the link is narrow: the carrier has so little capacity for reports that their interval
-  // is longer than it should be.
+  // Whether the link is narrow. On a narrow link, the budget of the carrier does not suffice for a
+  // report per Config::minimum.
   bool is_narrow() const { return shared_time_ > config_.minimum; }
-  // Whether some arrival is in fewer reports than it should be.
+  // Whether some arrival must be in further reports.
   bool has_news() const { return reports_due_ > 0; }
   // When credit may be sent in a packet of its own.
   Instant credits_at() const {
@@ -74,7 +75,7 @@ class FeedbackClock {
                        : Instant();
   }
 
-  // When frames that are not urgent may be sent: as soon as the reports of all sessions leave
+  // When frames that are not urgent may be sent. They wait until the reports of all sessions leave
   // enough of the shared budget.
   Instant questions_at() const {
     return config_.shared == nullptr ? Instant() : config_.shared->spent_until() - kBurst;
@@ -83,12 +84,12 @@ class FeedbackClock {
   // When the next report is due; never() if there is nothing to report.
   Instant due() const {
     if (in_progress_) return last_;
-    // The peer probes a silent path every 100 ms. On a narrow link one answer per round trip is
-    // enough.
+    // The peer probes a silent path every 100 ms, and asks for a report each time. On a narrow link
+    // one report per round trip is enough.
     if (asked_) return is_narrow() ? last_ + std::min(shared_time_, maximum_) : last_;
     Instant at = Instant::never();
-    // A regular report waits until the budget has recovered from immediate reports, but no longer
-    // than the longest interval.
+    // If immediate reports have overdrawn the budget, a regular report waits until the budget has
+    // recovered, but not longer than maximum_.
     if (reports_due_ > 0) at = later(last_ + interval(), earlier(spent_until_, last_ + maximum_));
     if (!urgent_at_.is_never()) {
       at = earlier(at, later(urgent_at_, spent_until_ - kBurst));
@@ -96,11 +97,12 @@ class FeedbackClock {
     if (config_.shared == nullptr) return at;
     return later(at, earlier(config_.shared->spent_until() - kBurst, last_ + kLongest));
   }
-  // The interval of regular reports. It keeps both budgets.
+  // The interval of regular reports. It is long enough for the budget of the session and for the
+  // shared budget.
   Duration interval() const { return std::max(of_mode(), std::min(shared_time_, kLongest)); }
-  // Returns the interval until the next report, for the current report to announce. It includes the
-  // time for which other sessions have overdrawn the shared budget. The next report usually comes
-  // no later.
+  // Returns the interval that the current report should announce. If other sessions have overdrawn
+  // the shared budget, the interval is longer by the time until the budget has recovered. The next
+  // report is usually sent within this interval.
   Duration tell_interval(Instant now) {
     told_interval_ = next_interval(now);
     return told_interval_;
@@ -121,12 +123,13 @@ class FeedbackClock {
     last_ = now;
     urgent_at_ = Instant::never();
     asked_ = false;
-    // Packets that arrived between the parts may be missing in the report.
+    // If packets arrived after the first part was sent, the report may lack them, so it does not
+    // count.
     if (reports_due_ > 0 && !arrived_meanwhile_) --reports_due_;
     arrived_meanwhile_ = false;
   }
-  // Charges a report to this session's budget and to the shared budget. Credit frames in a packet
-  // without data are charged in the same way.
+  // Charges a report to the budget of this session and to the shared budget. To be called for
+  // credit frames, too.
   void debit(const ReportCost& cost, Instant now) {
     if (config_.shared != nullptr) config_.shared->debit(cost.carried, now);
     const Duration time = config_.budget.time_for(ByteCount(cost.bytes));
@@ -141,7 +144,7 @@ class FeedbackClock {
         std::max(Duration::zero(), config_.shared->spent_until() - kBurst - now) + shared_time_;
     return std::max(of_mode(), std::min(drawn, kLongest));
   }
-  // Assumed size of the first report, including headers, in bytes.
+  // Assumed size of a report before the first report was sent, including headers, in bytes.
   static constexpr std::size_t kLeastReport = 100;
   Duration of_mode() const {
     switch (config_.mode) {
@@ -155,13 +158,13 @@ class FeedbackClock {
     return std::clamp(report_time_, config_.minimum, maximum_);
   }
   static constexpr int kLeastRepeats = 3;
-  // Whether reports are expensive: the last report was longer than a packet, and used more than
-  // half of the budget of the shortest interval.
+  // Whether reports are expensive: the last report was longer than a packet, and cost more than
+  // half of the budget that Config::minimum provides.
   bool is_dear() const { return report_bytes_ > kPacket && report_time_ * 2 > config_.minimum; }
   static constexpr std::size_t kPacket = 1500;
   // From the section on acknowledgments in the HpFP paper.
   static constexpr Duration kHpfpInterval = Duration::milliseconds(200);
-  // How far immediate reports may overdraw the budget.
+  // Immediate reports may overdraw the budget by the amount for this time.
   static constexpr Duration kBurst = Duration::milliseconds(100);
   Config config_;
   Duration maximum_ = config_.maximum;
@@ -174,8 +177,8 @@ class FeedbackClock {
   // The first report of a session is due at once.
   Instant last_ = Instant::from_nanoseconds(0) - Duration::seconds(3600);
   Instant spent_until_;
-  Duration report_time_;  // time that the last report takes at the rate of the budget
-  Duration shared_time_;  // time that the last report takes at the rate of the shared budget
+  Duration report_time_;  // time in which the budget provides the cost of the last report
+  Duration shared_time_;  // time in which the shared budget provides the cost of the last report
   std::size_t report_bytes_ = 0;  // size of the last report
   ReportCost current_;
   Duration told_interval_;

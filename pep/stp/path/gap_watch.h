@@ -1,6 +1,6 @@
-// Watches a gap in the peer's packets until it counts as a loss: the missing packets may only be
-// late (reorder_tolerance.h). It watches one gap at a time. A report about this gap also covers
-// later gaps.
+// Watches a gap in the peer's packets until it counts as a loss. Until then, the missing packets
+// may only be late (reorder_tolerance.h). Only one gap is watched at a time, since a report about
+// this gap also covers later gaps.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +12,11 @@ namespace satrelay::stp {
 
 class GapWatch {
  public:
-  // Packet `number` has arrived, but not the packets directly below it. Returns true if this gap is
-  // watched from now on, because no other gap was watched.
+  // Packet `number` has arrived, but not the packet before it. Returns true if this gap is watched
+  // from now on. Returns false if another gap is already watched.
   bool on_gap(std::uint64_t number) {
     if (watches()) return false;
-    first_ = number - 1;  // the highest missing packet is the last to count as lost
+    first_ = number - 1;  // the last packet of the gap; it counts as lost after the others
     return true;
   }
   // Packet `number` was recorded, and `next` is one past the highest number. Returns true if enough

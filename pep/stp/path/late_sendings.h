@@ -1,6 +1,5 @@
-// Records the time spans in which this machine had written packets, but had not yet passed them to
-// its port. Such packets were sent later than their recorded time of sending, so their delay seems
-// too long.
+// Records the time spans in which this machine stalled after it had written packets. These packets
+// were sent later than their recorded sending time, so their measured delay is too long.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +15,8 @@ class LateSendings {
   // Packets written from `began` on may have been sent as late as `ended`. Spans must be added in
   // order of time.
   void add(Instant began, Instant ended) { spans_[count_++ % spans_.size()] = {began, ended}; }
-  // How much later than its recorded time `sent` a packet may have been sent.
+  // Returns by how much the true sending time of a packet may be later than its recorded time
+  // `sent`.
   Duration lateness(Instant sent) const {
     for (const Span& span : spans_) {
       if (sent >= span.began && sent <= span.ended) return span.ended - sent;
@@ -29,7 +29,7 @@ class LateSendings {
     Instant began = Instant::never();
     Instant ended;
   };
-  // A machine that stalls more often than this cannot keep a rate anyway.
+  // Maximum number of remembered spans. A machine that stalls more often cannot keep a rate anyway.
   std::array<Span, 64> spans_{};
   std::size_t count_ = 0;
 };

@@ -1,11 +1,11 @@
-// Decides, only by the peer's reports, which packets have arrived and which are lost (docs/stp.md
-// section 7).
+// Decides which packets have arrived and which are lost. Only the peer's reports are used
+// (docs/stp.md section 7).
 //
-// A packet is settled if it is known to have arrived, or was declared lost. The unsettled packets
-// are the members of unresolved_, which are below frontier_, and all packets from frontier_ on,
-// which no report has covered yet. So a report costs O(its ranges + newly settled packets), however
-// many packets are in flight. One report may settle all packets in flight, so the visitor decides
-// when a call has done enough.
+// A packet is settled if it is known to have arrived, or was declared lost. No report has covered
+// packets from frontier_ on yet. The unsettled packets below frontier_ are in unresolved_. So the
+// time for a report depends on its ranges and on the newly settled packets, but not on the number
+// of packets in flight. One report may settle all packets in flight. So the visitor decides when a
+// call has done enough.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,8 @@ class LossDetector {
   // Distinguishes losses from reordering (reorder_tolerance.h).
   struct Rule {
     std::uint64_t uncertain = 0;  // missing packets below this number are lost
-    Duration wait;  // other missing packets are lost if no report within this time says otherwise
+    // Other missing packets are lost if they are not reported as received within this time.
+    Duration wait;
     // Missing packets in these ranges may still be repaired if a code covers them. A later report
     // shows whether they were repaired. The ranges are ascending and disjoint.
     std::span<const Range> repairable = {};
@@ -43,26 +44,26 @@ class LossDetector {
     if (i < ranges.size() && ranges[i].begin < number) return number - 1;
     return i > 0 ? ranges[i - 1].end - 1 : 0;
   }
-  // When packets that were reported missing, and may only be late, are declared lost. never() if
-  // there are no such packets.
+  // Some packets that were reported missing may only be late. At this time they are declared lost.
+  // never() if there are no such packets.
   Instant deadline() const { return deadline_; }
 
-  // `report.highest` must have been sent. The visitor has the following functions, and must not
-  // call this object: acknowledged(n); lost(n); spurious(n) for a packet that was declared lost,
-  // but has arrived; is_covered(n) returns whether a code may repair a packet; looks() is called
-  // for each run of the report; goes_on() returns whether to continue. `from` is kFromTheStart in
-  // the first call for a report. Returns `from` for the next call, or kWhole if the report is
-  // finished.
+  // `report.highest` must have been sent. The visitor must not call this object. It is called as
+  // acknowledged(n) or lost(n) for each newly settled packet, as spurious(n) for a packet that was
+  // declared lost, but has arrived, and as looks() for each run of the report. Its function
+  // is_covered(n) returns whether a code may repair a packet, and goes_on() returns whether to
+  // continue. `from` is kFromTheStart in the first call for a report. Returns `from` for the next
+  // call, or kWhole if the report is finished.
   static constexpr std::uint64_t kFromTheStart = 0;
   static constexpr std::uint64_t kWhole = ~std::uint64_t{0};
   template <typename Visitor>
   [[nodiscard]] std::uint64_t handle_report(const FeedbackFrame& report, std::uint64_t from,
                                             const Rule& rule, Instant now, Visitor& visitor);
-  // Stops when the visitor has done enough. Then the deadline stays due, and the next call
-  // continues.
+  // Declares packets lost if the deadline has passed. If the visitor stops this, the deadline stays
+  // due, and the next call continues.
   template <typename Visitor>
   void handle_timeout(Instant now, Visitor& visitor);
-  // Number of ranges that changes of both sets have moved in memory (RangeSet::moved()).
+  // Number of ranges that were moved in memory when the two sets changed (RangeSet::moved()).
   std::uint64_t moved() const { return unresolved_.moved() + lost_.moved(); }
   // Declares the only unresolved packet below `number` lost, whether or not it has arrived.
   template <typename Visitor>
@@ -146,10 +147,10 @@ class LossDetector {
   RangeSet lost_;  // packets that were recently declared lost, to detect late arrivals
   std::uint64_t frontier_ = 0;
   Instant deadline_ = Instant::never();
-  // [suspect_begin_, suspect_end_): packets for which the deadline holds.
+  // The missing packets in [suspect_begin_, suspect_end_) are declared lost at the deadline.
   std::uint64_t suspect_begin_ = 0;
   std::uint64_t suspect_end_ = 0;
-  std::uint64_t later_suspect_end_ = 0;  // end of the packets that were suspected later
+  std::uint64_t later_suspect_end_ = 0;  // number after the last packet that gets the next deadline
 };
 
 template <typename Visitor>
@@ -161,8 +162,8 @@ std::uint64_t LossDetector::handle_report(const FeedbackFrame& report, std::uint
   }
   if (from == kFromTheStart) {
     lost_.erase_below(std::min(report.begin, report.floor));
-    // The peer has forgotten all packets below its floor. Assume that they are lost, which costs
-    // only bandwidth.
+    // The peer no longer knows which packets below its floor have arrived. Assume that they are
+    // lost. If that is wrong, it costs only bandwidth.
     const std::uint64_t floor = std::min(report.floor, frontier_);
     if (lose(0, floor, visitor) < floor) return kFromTheStart;
     wait_ = rule.wait;

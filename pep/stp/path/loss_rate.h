@@ -21,12 +21,12 @@ class LossRate {
     packets_ += static_cast<double>(packets);
     losses_ += static_cast<double>(packets);
   }
-  // Corrects the counts: `packets` of the counted losses were not losses of the path.
+  // Reduces the count of losses by `packets`, as these packets were not lost by the path.
   void on_excused(std::uint64_t packets) {
     losses_ = std::max(0.0, losses_ - static_cast<double>(packets));
   }
-  // `packets` of the delivered packets had been lost, and were recovered with repairs.
-  // on_delivered() may follow later.
+  // Counts `packets` packets that the path lost, and that were recovered with repairs.
+  // on_delivered() also counts them as delivered, before or after this call.
   void on_repaired(std::uint64_t packets) { losses_ += static_cast<double>(packets); }
 
   // Whether at least one packet was counted.

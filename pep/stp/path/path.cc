@@ -8,8 +8,8 @@ namespace satrelay::stp {
 
 namespace {
 
-// The number of reports that must contain each packet, so that all of them are lost with a chance
-// of at most 1e-5. From 3 to kMaxRepeats.
+// The number of reports that must contain each packet, from 3 to kMaxRepeats. It is chosen so that
+// all these reports are lost with a chance of at most 1e-5.
 int repeats_for(double loss) {
   int repeats = 1;
   for (double residual = loss; residual > 1e-5 && repeats < int{ReceivedPackets::kMaxRepeats};
@@ -88,7 +88,7 @@ LossDetector::Rule Path::loss_rule(const FeedbackFrame& report, const SentLedger
   rule.uncertain =
       tolerance.first_uncertain(report.highest, delay, losses.oldest_unresolved(), ledger);
   rule.wait = std::max(Duration::zero(), tolerance.time() - delay);
-  // If the path does not keep the order, the next report is more reliable than the clock.
+  // If the path reorders packets, wait for one more report before packets are declared lost.
   if (!tolerance.keeps_order()) rule.wait = rule.wait + peer_feedback_interval;
   return rule;
 }
@@ -101,8 +101,8 @@ std::uint64_t Path::count_losses(std::uint64_t packets, std::uint64_t at_peer) {
   return too_large;
 }
 
-// The first unreported packet that asks for a report. nullptr if there is none among the next 64
-// packets.
+// The first unreported packet that asks for a report. Only the first 64 unreported packets are
+// searched; nullptr if there is none.
 const SentPacket* Path::first_unreported(const SentLedger& ledger) const {
   constexpr std::uint64_t kSearch = 64;
   const std::uint64_t begin = losses.frontier();

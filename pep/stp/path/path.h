@@ -1,7 +1,6 @@
-// One path between two gateways, in both directions: its round trip, its largest datagram, whether
-// it is silent, which packets it has lost, when packets from it are reported, and the rate that it
-// may have. A path does not number packets. Packet numbers belong to the association, as the nonces
-// of its keys are built from them.
+// The state of one path between two gateways, in both directions: its round trip time, its largest
+// datagram, its losses, its sending rate, whether it is silent, and when reports are sent. Packet
+// numbers belong to the association and not to the path, because nonces are built from them.
 #pragma once
 
 #include <cstddef>
@@ -42,11 +41,11 @@ struct Path {
     probes.set_patience(rtt.smoothed(), peer_feedback_interval);
     feedback.set_maximum(rtt.smoothed());
   }
-  // The time until new credit for the peer brings new bytes.
+  // The time from new credit for the peer until bytes arrive that use this credit.
   Duration reach_of_credit() const { return rtt.smoothed() + feedback.told_interval(); }
-  // Number of bytes that can be sent until the report about the first of them has arrived. If bytes
-  // of the last flight are lost and not repaired, they arrive a round trip later than all other
-  // bytes of their stream.
+  // Number of bytes that can be sent until the report about the first of these bytes arrives. The
+  // last flight of a stream consists of its last bytes, up to this number. If they are lost and not
+  // repaired, the end of the stream is delayed by a round trip.
   ByteCount flight() const {
     return gate.rate().bytes_in(rtt.smoothed() + peer_feedback_interval + tolerance.time());
   }
@@ -55,8 +54,8 @@ struct Path {
   void note_outage(const SentLedger& ledger, Instant now) {
     if (probes.is_outage(rtt.smoothed(), now)) outage_end = ledger.next();
   }
-  // How doubtful it is that large packets get through. There is a doubt if reports about our
-  // packets are overdue: either the path is silent, or it drops large packets.
+  // How likely it is that the path drops large packets. If reports about our packets are overdue,
+  // either the path is silent, or it drops large packets.
   PathMtu::Doubt doubt_of_large_packets(const SentLedger& ledger, Instant now) const;
   // Requests a report if all reports about some packets were lost.
   void ask_for_missed_reports(const FeedbackFrame& report, Instant now) {
@@ -68,16 +67,15 @@ struct Path {
   // A report about packets of this path has arrived. Updates the state that must be known before
   // the report is applied.
   PendingReport begin_report(const FeedbackFrame& report, const SentLedger& ledger, Instant now);
-  // The report was applied to all its packets. `repaired` of these packets had been lost, and were
-  // recovered with repairs.
+  // The report was applied to all its packets. `repaired` is the number of packets that were lost
+  // on the path and recovered with repairs.
   void end_report(const PendingReport& pending, std::uint64_t repaired, const SentLedger& ledger,
                   Instant now);
-  // The rule by which packets that a report calls missing count as lost. It does not consider
-  // repairs.
+  // The rule that says when packets that are missing in a report count as lost. It ignores repairs.
   LossDetector::Rule loss_rule(const FeedbackFrame& report, const SentLedger& ledger);
-  // `packets` is the number of lost packets. `at_peer` of them had reached the peer's port, so the
-  // path did not lose them. Some losses that were counted earlier must not count either, because
-  // the packets were too large for the path. Returns the number of these losses.
+  // Counts `packets` lost packets. The peer's port has dropped `at_peer` of these packets, so the
+  // path did not lose them. Returns how many packets that were counted earlier were too large for
+  // the path. These no longer count as losses.
   [[nodiscard]] std::uint64_t count_losses(std::uint64_t packets, std::uint64_t at_peer);
 
   PathId id;

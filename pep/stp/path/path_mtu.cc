@@ -53,8 +53,8 @@ void PathMtu::end_round(Instant now) {
   if (was_single) return begin_round(maximum_, kRungs);
   const bool in_vain = limit_ == round_from_;
   if (last_look_ && in_vain) return complete(now);
-  // The next round lies between the limit and the smallest lost size. If less than kResolution is
-  // left there, a last round probes all sizes up to the maximum.
+  // The next round probes sizes between the limit and the smallest lost size. If these two differ
+  // by less than kResolution, a last round probes sizes up to the maximum.
   last_look_ = !last_look_ && smallest_lost - limit_ < kResolution;
   begin_round(last_look_ ? maximum_ : smallest_lost, kRungs);
 }
@@ -77,8 +77,8 @@ bool PathMtu::settle_probe(std::uint64_t number, Fate fate, Instant now) {
   return false;
 }
 
-// A hash of the number selects one of eight packets for the exceptional size. If every eighth
-// number were selected, these could always be packets with little content.
+// A hash of the packet number selects which packets get another size. If every eighth packet was
+// selected, these could always be packets with little content.
 std::uint16_t PathMtu::limit_for(std::uint64_t number) const {
   if (doubt_ == Doubt::kNone) return limit_;
   constexpr std::uint64_t kGoldenRatio = 0x9E37'79B9'7F4A'7C15;
@@ -114,9 +114,9 @@ bool PathMtu::on_lost(std::uint64_t number, std::size_t size, Instant now) {
   if (settle_probe(number, Fate::kLost, now)) return true;
   if (!is_large(size) || number < newest_large_received_) return false;
   if (large_lost_++ == 0) first_suspect_ = last_counted_ = number;
-  // An outage drops small packets, too. So a lost large packet counts only if an earlier small
-  // packet has arrived. The next lost packet counts only if another small packet, sent between the
-  // two, has arrived.
+  // An outage drops small packets, too. So a lost large packet is a sign of a black hole only if a
+  // small packet that was sent before it has arrived. Between two such signs, another small packet
+  // must have been sent and have arrived.
   if (oldest_small_behind_ != 0 && oldest_small_behind_ < number) {
     ++lost_behind_small_;
     last_counted_ = number;
@@ -137,7 +137,7 @@ PathMtu::Verdict PathMtu::take_verdict() {
   return std::exchange(black_hole_, false) ? Verdict::kBlackHole : Verdict::kFine;
 }
 
-// A packet above the limit was sent before the limit fell.
+// If the packet is larger than the limit, it was sent before the limit fell.
 void PathMtu::on_counted(std::uint64_t number, std::size_t size) {
   if (size > limit_) {
     ++too_large_;

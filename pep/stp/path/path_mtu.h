@@ -1,7 +1,8 @@
 // Finds the largest datagram that the path carries, while the path is used (DPLPMTUD, RFC 8899).
 // The search starts at a base that nearly any path carries, and probes with larger packets. If
-// large packets vanish while small packets arrive, the limit falls back: to the base, or from the
-// base to the floor. Sizes are UDP payload in bytes, and numbers are packet numbers.
+// large packets are lost while small packets arrive (a black hole), the limit falls back to a
+// smaller size: to the base, or from the base to the floor. Sizes are UDP payload in bytes, and
+// numbers are packet numbers.
 //
 //   kSearching --no larger size passes, or none is left--> kComplete
 //       ^                                                     |
@@ -13,10 +14,10 @@
 // path that loses packets anyway, a single loss proves little. So the search ends only after no
 // probe of a ladder up to the maximum has arrived.
 //
-// A black hole looks like an outage until small packets arrive. So when a report is late, one of
-// eight packets is as small as the fallback, which costs almost nothing. If reports are missing
-// (grave doubt), most packets are that small. Small packets pass a black hole at once, and the few
-// large packets between them show whether it exists.
+// A black hole looks like an outage until small packets arrive. So when a report is late (slight
+// doubt), one of eight packets is small, which costs almost nothing. If reports are missing (grave
+// doubt), most packets are small, so that they pass a black hole. The few large packets between
+// them show whether there is a black hole.
 #pragma once
 
 #include <algorithm>
@@ -42,14 +43,15 @@ class PathMtu {
 
   // PMTU_RAISE_TIMER, RFC 8899 section 5.1.1.
   static constexpr Duration kRaiseInterval = Duration::seconds(600);
-  // The search ends if the gap between the limit and the smallest lost size is smaller than this.
-  // In bytes.
+  // The search ends if the limit and the smallest lost size differ by less than this number of
+  // bytes.
   static constexpr std::uint16_t kResolution = 8;
   // Signs of a black hole: kLargeLost large packets were lost in a row, and kLostBehindSmall of
   // these were sent after a small packet that arrived.
   static constexpr int kLargeLost = 6;
   static constexpr int kLostBehindSmall = 3;
-  // More packets than a burst of losses or an overflowing queue usually drops.
+  // If so many large packets are lost in a row, a burst of losses or an overflow of a queue is an
+  // unlikely cause.
   static constexpr int kManyLost = 64;
 
   explicit PathMtu(const Config& config);
@@ -58,22 +60,22 @@ class PathMtu {
   void start(std::uint16_t peer_maximum);
   std::uint16_t limit() const { return limit_; }
   State state() const { return state_; }
-  // Whether the limit is above the floor. Then packets as large as the limit can show more about
-  // the path than small packets.
+  // Whether the limit is above the floor. If so, packets as large as the limit show more about the
+  // path than small packets.
   bool is_raised() const { return limit_ > floor_; }
-  // How doubtful it is that large packets get through, until one of them arrives. The doubt is
-  // slight if a report is late. It is grave if reports are missing, or if a small packet has
-  // arrived after kManyLost large ones were lost.
+  // How likely it is that the path drops large packets. The doubt is slight if a report is late. It
+  // is grave if reports are missing, or if kManyLost large packets were lost and a small packet has
+  // arrived. The doubt ends when a large packet arrives.
   enum class Doubt : std::uint8_t { kNone, kSlight, kGrave };
   void on_silence(Doubt doubt) {
     if (is_raised()) doubt_ = std::max(doubt_, doubt);
   }
   Doubt doubt() const { return doubt_; }
-  // Whether a packet of this size is large, and large packets are in grave doubt.
+  // Whether a packet of this size is large, and the doubt is grave.
   bool is_doubtful(std::size_t size) const { return doubt_ == Doubt::kGrave && is_large(size); }
-  // The largest size for packet `number`. In slight doubt, one of eight packets is as small as the
-  // fallback. In grave doubt, one of eight has the size of the limit, one the size of the floor,
-  // and six the size of the fallback.
+  // The largest size for packet `number`. If the doubt is slight, one of eight packets is as small
+  // as the fallback. If it is grave, one of eight packets has the size of the limit, one the size
+  // of the floor, and six the size of the fallback.
   std::uint16_t limit_for(std::uint64_t number) const;
 
   // The size of the next probe; 0 if none is due.
@@ -92,9 +94,10 @@ class PathMtu {
   // To be called once after each on_acknowledged() and on_lost(). kBlackHole means that the limit
   // has fallen to the fallback.
   Verdict take_verdict();
-  // on_counted() is called when the loss of packet `number` was counted as a loss of the path. But
-  // a black hole says nothing about how much the path loses. So take_too_large() returns how many
-  // counted packets since its last call were too large.
+  // Call on_counted() when the loss of packet `number` was counted as a loss of the path.
+  // take_too_large() returns how many of the counted packets turned out to be too large since its
+  // last call. They must be subtracted, as a black hole says nothing about how many packets the
+  // path loses.
   void on_counted(std::uint64_t number, std::size_t size);
   std::uint64_t take_too_large();
 
@@ -132,15 +135,16 @@ class PathMtu {
   std::size_t sent_ = 0;
   std::size_t settled_ = 0;
 
-  // Suspicion of a black hole: large packets that were lost since the last large packet that
-  // arrived.
+  // State for the detection of a black hole. It counts the large packets that were lost since a
+  // large packet last arrived.
   Doubt doubt_ = Doubt::kNone;
   std::uint64_t newest_large_received_ = 0;
   std::uint64_t first_suspect_ = 0;
   int large_lost_ = 0;
   int lost_behind_small_ = 0;
-  // Small packets that arrived after the last counted large packet; 0 if none did.
+  // The last large packet that was counted in lost_behind_small_, or the first that was lost.
   std::uint64_t last_counted_ = 0;
+  // Small packets that were sent after packet last_counted_, and have arrived; 0 if there are none.
   std::uint64_t oldest_small_behind_ = 0, newest_small_behind_ = 0;
   bool black_hole_ = false;
   std::uint64_t suspects_ = 0;  // lost large packets that were passed to on_counted()

@@ -1,6 +1,6 @@
 // Detects silence: decides when to probe the path, when to hold back data, and when the peer is
-// suspect (docs/stp.md section 8). One clock counts from the last report while packets are in
-// flight. Another clock counts from the last packet of any kind.
+// suspect (docs/stp.md section 8). It measures two times: since the last report, while packets are
+// in flight, and since the last packet of any kind.
 #pragma once
 
 #include <algorithm>
@@ -16,12 +16,12 @@ class ProbeTimer {
     Duration ping_after = Duration::seconds(1);
     Duration suspect_after = Duration::seconds(3);
   };
-  // The interval of further probes on a silent path. When a link returns, the next probe is sent
+  // The interval of further probes on a silent path. So when the link works again, a probe is sent
   // within this time.
   static constexpr Duration kProbeInterval = Duration::milliseconds(100);
 
-  // Upper limit of the peer's feedback interval for the calculation of suspect_after, whatever
-  // interval the peer announces.
+  // If the peer announces a longer feedback interval, suspect_after is calculated with this
+  // interval.
   static constexpr Duration kMostInterval = Duration::seconds(2);
 
   static constexpr std::uint64_t kFew = 3;
@@ -37,8 +37,9 @@ class ProbeTimer {
     missing_since_ = Instant::never();
     reported_since_ = now;
   }
-  // Patience is 1.5 round trips and two feedback intervals. It is shorter if reports have a long
-  // interval, so that a probe is answered before the peer counts as suspect.
+  // Sets the patience (how long to wait for a report before the path counts as silent) to 1.5 round
+  // trips and two feedback intervals. If the interval is long, the patience is shorter, so that the
+  // peer can answer a probe before it counts as suspect.
   void set_patience(Duration smoothed_rtt, Duration feedback_interval) {
     const Duration answer = smoothed_rtt + kProbeInterval * 2;
     patience_ = std::min(
@@ -74,15 +75,13 @@ class ProbeTimer {
   bool is_quiet_for(Duration time, Instant now) const {
     return in_flight_ > kFew && now >= last_report_ + time;
   }
-  // Whether a report is long overdue. Then new data is held back, since an outage would only drop
-  // it. If only a few packets are in flight, all of them may be lost by chance. Then data is held
-  // back only after a probe got no answer. So a keystroke does not wait for the report about the
-  // previous one.
+  // Whether new data is held back, because a report is long overdue. In an outage the data would
+  // only be lost. If only a few packets are in flight, all of them may be lost by chance. So data
+  // is then held back only if a probe got no answer.
   bool frozen() const { return frozen_; }
-  // Start of the time without reports, even if other packets arrive; never() if no report is
-  // missing.
+  // Since when reports are missing, even if other packets arrive; never() if none is missing.
   Instant missing_since() const { return missing_since_; }
-  // Start of the time in which reports arrive regularly; never() if they do not.
+  // Since when reports have arrived regularly; never() if a report is missing.
   Instant reported_since() const {
     return missing_since_.is_never() ? reported_since_ : Instant::never();
   }
@@ -107,17 +106,16 @@ class ProbeTimer {
   Instant suspect_at() const { return last_heard_ + suspect_after_; }
   Instant next_probe() const { return in_flight_ == 0 ? ping_at() : probe_at(); }
 
-  // Whether a packet of the peer arrives after complete silence. The peer's own probes have then
-  // got through, half a round trip before a report about our probes can arrive. (If only the
-  // reports were missing, and other packets of the peer arrived, they would say nothing about the
-  // direction to the peer.)
+  // Whether a packet of the peer ends a complete silence. In this case the path works again, and
+  // half a round trip is saved: a report about our probes arrives later. If other packets of the
+  // peer have arrived all the time, and only reports were missing, a packet says nothing about the
+  // direction to the peer.
   bool is_return(Instant now) const { return frozen_ && now - last_heard_ >= patience_; }
-  // Sending continues. If no report arrives, the path counts as silent again after the usual
-  // patience.
+  // Data may be sent again. If no report arrives, the path counts as silent again after patience().
   void on_return(Instant now) { go_on(now); }
 
-  // Whether the silence is an outage, and not only a loss of the last packets: the probes got no
-  // answer either.
+  // Whether the silence is an outage: the probes got no answer. If only the last packets were lost,
+  // the probes would have been answered.
   bool is_outage(Duration round_trip, Instant now) const {
     return frozen_ && now >= silence_end() + round_trip + kProbeInterval * 2;
   }
@@ -132,8 +130,8 @@ class ProbeTimer {
     return (smoothed_rtt + feedback_interval) * 5 / 4 + kProbeInterval;
   }
   Instant silence_end() const { return later(last_report_, busy_since_) + patience_; }
-  // When to probe. A probe has one of two reasons. The last packets that we sent may be lost, and
-  // no later packet shows the gap. Or the whole path is silent.
+  // When to probe. A probe is sent in two cases. Perhaps the last packets that we sent are lost,
+  // and no later packet shows the gap. Or the whole path is silent.
   Instant probe_at() const {
     return probes_ > 0 ? next_probe_ : earlier(last_sent_ + patience_, silence_end());
   }

@@ -21,7 +21,7 @@ struct RateCut {
 
 class RateCuts {
  public:
-  // A session begins with this rate, whatever rate the last session had.
+  // A session begins with this rate. If the last session had a higher rate, that is no cut.
   void begin(BitRate rate) { level_ = rate; }
   // `rate` is the current rate. If it is more than 5% below the previous rate, calls `cause()`,
   // which returns the cause of the cut, or nullopt if the change is no cut.

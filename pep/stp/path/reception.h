@@ -1,7 +1,7 @@
 // How a receiver's own machine affects packets, and how the sender takes this into account
 // (RECEPTION frames, docs/stp.md section 7). If a gateway was not scheduled for a while, it finds
-// packets at its port that arrived long before, and the full port has dropped others. Neither says
-// anything about the link.
+// packets at its port that arrived long before, and the full port has dropped others. Neither the
+// delay nor these losses say anything about the link.
 #pragma once
 
 #include <algorithm>

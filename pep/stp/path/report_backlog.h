@@ -1,6 +1,6 @@
-// Reports of the peer that settle more packets than one call may settle. Calls process the first
-// report while the others wait. Only few reports are kept. A report may be dropped, as later
-// reports have the same content.
+// Keeps reports of the peer that one call cannot process completely. Each call continues with the
+// oldest report. At most kMost reports are kept. Further reports are dropped, which is possible
+// because later reports have the same content.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +25,7 @@ inline Duration report_time(std::uint64_t us) {
 struct PendingReport {
   FeedbackFrame report;
   Duration rtt = Duration::zero();  // RTT sample of the report; zero if there is none
-  // How late the newest packet of the report may be for other reasons than a queue on the path.
+  // Maximum delay of the newest packet of the report that was not caused by a queue on the path.
   Duration lateness = Duration::zero();
   std::uint64_t from = LossDetector::kFromTheStart;
   std::uint64_t delivered = 0;  // number of packets

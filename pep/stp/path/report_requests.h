@@ -12,8 +12,9 @@ namespace satrelay::stp {
 
 class ReportRequests {
  public:
-  // After this many packets without an eliciting frame, one packet asks for a report. Otherwise the
-  // packets of an end that sends only feedback would never be settled.
+  // After this number of packets without an eliciting frame (a frame that asks for a report), a
+  // packet asks for a report. Otherwise, if an end sends only feedback, its packets would never be
+  // settled.
   static constexpr int kMaxUnasked = 32;
 
   explicit ReportRequests(Instant now) : last_(now) {}
@@ -23,9 +24,9 @@ class ReportRequests {
   bool due() const { return due_; }
   bool take() { return std::exchange(due_, false); }
 
-  // All reports about some packets were lost; `newest` is the newest of these packets. A PING is
-  // sent at once for packets that were not asked for before. For the same packets another PING is
-  // sent if no answer has arrived within `answer`, as the answer must then be lost.
+  // All reports about some packets were lost; `newest` is the newest of these packets. If no PING
+  // has asked for a report about it, a PING is sent at once. Otherwise, another PING is sent if no
+  // answer has arrived within `answer`.
   void on_missed(std::uint64_t newest, Duration answer, Instant now) {
     if (newest < asked_below_ && now < last_ + answer) return;
     ask();
@@ -37,7 +38,7 @@ class ReportRequests {
   bool on_unasked() { return ++unasked_ >= kMaxUnasked; }
   void on_asked() { unasked_ = 0; }
 
-  // Notes that the peer is told not to report packets below `settled`.
+  // Notes that a frame tells the peer that packets below `settled` need no further report.
   std::uint64_t announce(std::uint64_t settled) { return announced_ = settled; }
   std::uint64_t announced() const { return announced_; }
 

@@ -10,15 +10,15 @@ struct Recovery::Settler {
   ItemFates items;
   std::uint64_t delivered = 0;     // number of packets
   std::uint64_t lost_packets = 0;  // packets lost on the path or at the peer's port
-  std::uint64_t lost_at_peer = 0;  // part of lost_packets that was lost at the peer's port
-  std::uint64_t moved;      // value of the detector's moved() up to which the cost is counted
+  std::uint64_t lost_at_peer = 0;  // packets of lost_packets that the peer's port dropped
+  std::uint64_t moved;      // the part of LossDetector::moved() that is already counted as work
   bool must_go_on = false;  // continue even if this call has done enough
 
   explicit Settler(const Recovery& recovery)
       : job(recovery.job_), items(recovery.items()), moved(job.path.losses.moved()) {}
 
-  // Counts the visit of one run, and the cost of edits of the detector's sets. The sets are edited
-  // only once between two calls of looks() or lost().
+  // Counts the visit of one run, and the cost of changes of the detector's sets, as work. The sets
+  // change at most once between two calls of looks() or lost().
   void looks() {
     job.work.add();
     items.count_moved(moved, job.path.losses.moved());
@@ -144,8 +144,8 @@ bool Recovery::work_off(PendingReport& pending) {
 LossDetector::Rule Recovery::loss_rule(const FeedbackFrame& report) {
   LossDetector::Rule rule = job_.path.loss_rule(report, job_.ledger);
   if (job_.fec == nullptr) return rule;
-  // Repairs for the packets in `rule.repairable` may have been in flight when the report was
-  // written, so these packets do not count as lost yet.
+  // Repairs may have been in flight when the report was written. The packets that these repairs
+  // cover are in `rule.repairable`, and do not count as lost yet.
   if (const SentPacket* newest = job_.ledger.find(report.highest)) {
     const Duration delay = report_time(report.delay_us);
     rule.repairable = job_.fec->repairable(newest->sent + delay - job_.path.tolerance.time());

@@ -43,13 +43,15 @@ class Recovery {
   void handle_reception(const ReceptionFrame& frame);
   // Continues with reports that earlier calls did not finish.
   void work_off_reports();
-  // Declares packets lost that were reported missing, and are now too late to be only reordered.
+  // Declares packets lost that were reported missing, when the time for which reordering is
+  // tolerated has passed.
   void run_timer();
-  // Retransmits the content of the newest packet in flight. If the last packets were lost, this
-  // repairs the loss, and the report about the retransmission shows any other gap.
+  // Retransmits the content of the newest packet in flight that has any. If this packet was lost,
+  // its loss is repaired. The report about the retransmission also shows whether packets before it
+  // were lost.
   void probe_tail();
   // Frees the oldest entry of a full ledger. The ledger is full only if a very old packet was never
-  // reported. Its content is retransmitted, and the packet is forgotten.
+  // reported. The content of this packet is retransmitted, and the packet counts as lost.
   void make_room();
 
  private:

@@ -1,6 +1,6 @@
 // The CONFIRM frames of one stream (docs/stp.md section 14). Each gateway tells the other what its
-// host has done, if the flow has a mode that needs this. A CONFIRM describes the current state
-// instead of single events, so only the newest CONFIRM matters.
+// host has done, if the flow has a mode that needs this. A CONFIRM describes the whole current
+// state, so only the newest CONFIRM matters.
 #pragma once
 
 #include <algorithm>
@@ -31,8 +31,8 @@ class ConfirmationExchange {
   bool all_acknowledged() const { return !state_ || state_->acknowledged == state_->sent; }
 
   // --- from the peer
-  // Merges a CONFIRM of the peer. Returns false if it is older than the newest one, or changes
-  // nothing.
+  // Merges a CONFIRM of the peer. Returns false if a newer CONFIRM has arrived before, or if
+  // nothing changes.
   bool hear(std::uint64_t sequence, const Confirmation& confirmation) {
     if (sequence == 0 || (state_ && sequence <= state_->heard)) return false;
     state().heard = sequence;

@@ -27,8 +27,8 @@ class CopyQueue {
   };
 
   // The number of further copies for bytes that were lost `times_lost` times. Such losses are rare,
-  // so the copies cost little. They save the memory that the stream would need while it waits for
-  // another retransmission.
+  // so the copies cost little. Without them, the stream would more often wait for another
+  // retransmission, and need more memory.
   static unsigned copies(unsigned times_lost) {
     return times_lost < 3 ? 0 : times_lost == 3 ? 1 : 3;
   }

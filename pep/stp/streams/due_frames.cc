@@ -35,9 +35,9 @@ void DueFrames::on_credit_left(Stream& stream) {
 void DueFrames::confirm(Stream& stream, const Confirmation& confirmation, Instant now) {
   const Confirmation before = stream.confirmations.ours();
   if (!stream.confirmations.say(confirmation)) return;
-  // A host waits for these states, so they are sent at once. Urgent marks are an exception: if a
-  // host marks all its data as urgent, a frame for each mark would load the link. So only the first
-  // mark is sent at once, to tell the far host that there is urgent data.
+  // The far host waits for these states, so they are sent at once. Urgent marks wait, except for
+  // the first: it tells the far host that there is urgent data. If a host marks all its data as
+  // urgent, a frame for each mark would load the link.
   const bool is_first_mark = before.urgent.mark == 0 && confirmation.urgent.mark > 0;
   if (confirmation.answered != before.answered || confirmation.ended != before.ended ||
       is_first_mark) {

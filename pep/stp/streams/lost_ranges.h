@@ -46,7 +46,7 @@ class LostRanges {
       if (!set.empty()) set.erase(begin, end);
     }
   }
-  // Whether all of the bytes lie in `whole`, and none of them in `arrived`.
+  // Whether all bytes to retransmit are in `whole`, and none of them is in `arrived`.
   bool lie_in(Range whole, const RangeSet& arrived) const {
     return !by_losses_ || std::ranges::all_of(*by_losses_, [&](const RangeSet& set) {
       return std::ranges::all_of(set.ranges(), [&](const Range& range) {
@@ -55,14 +55,14 @@ class LostRanges {
       });
     });
   }
-  // Number of ranges that changes of the sets have moved in memory (RangeSet::moved()).
+  // Number of ranges that were moved in memory when the sets changed (RangeSet::moved()).
   std::uint64_t moved() const {
     std::uint64_t moved = 0;
     if (!by_losses_) return 0;
     for (const RangeSet& set : *by_losses_) moved += set.moved();
     return moved;
   }
-  // Frees the memory and resets moved(), if no bytes are lost any more.
+  // If no bytes must be retransmitted, frees the memory and resets moved().
   void trim() {
     if (empty()) by_losses_.reset();
   }

@@ -1,5 +1,5 @@
-// Decides when the streams check again for free memory. The arena has other users, which do not
-// announce the blocks that they free.
+// Decides when the streams check again for free memory. The checks are needed because other users
+// of the arena do not announce the blocks that they free.
 #pragma once
 
 #include "pep/base/time.h"
@@ -16,8 +16,8 @@ class MemoryCheck {
   void plan(Instant now) {
     if (next_.is_never()) next_ = now + interval_;
   }
-  // A check begins. If memory is still short afterwards, the caller plans the next check: with
-  // plan_at_once() if the present check has found free memory, otherwise with plan().
+  // A check begins. If memory is still short after the check, the caller plans the next one: with
+  // plan_at_once() if this check has found free memory, otherwise with plan().
   void begin() { next_ = Instant::never(); }
   void plan_at_once(Instant now) { next_ = now; }
 

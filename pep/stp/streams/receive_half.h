@@ -15,8 +15,8 @@ namespace satrelay::stp {
 class ReceiveHalf {
  public:
   static constexpr std::uint64_t kUnknown = ~std::uint64_t{0};
-  // Beyond gaps, a stream may store one piece for each 8 KiB of its limit
-  // (Reassembler::has_place()). At a loss of 10%, there is one gap in 14 KB.
+  // The number of separate pieces that a stream may store after gaps: one for each 8 KiB of its
+  // limit (Reassembler::has_place()). At a loss of 10%, there is one gap in 14 KB.
   static constexpr std::uint32_t kBytesAPiece = 8192;
 
   explicit ReceiveHalf(Arena& arena) : bytes_(arena, kBytesAPiece) {}
@@ -27,7 +27,7 @@ class ReceiveHalf {
   void disown() { bytes_.disown(); }
 
   const Reassembler& bytes() const { return bytes_; }
-  // Lane credit that the peer has used for this stream.
+  // Bytes of lane credit that the peer has used for this stream.
   std::uint64_t charged() const { return charged_; }
   std::uint64_t consumed() const { return bytes_.consumed(); }
   std::uint64_t granted() const { return granted_; }  // the highest offset that the peer may send
@@ -50,8 +50,8 @@ class ReceiveHalf {
   }
   // Bytes that the reader has consumed since the last STREAM_CREDIT.
   std::uint64_t consumed_since_told() const { return bytes_.consumed() - told_at_; }
-  // Whether data up to `end`, with or without a FIN there, contradicts earlier data or an earlier
-  // FIN.
+  // Whether data up to `end` contradicts earlier data or an earlier FIN. `fin` says whether the
+  // data ends with a FIN.
   bool contradicts(std::uint64_t end, bool fin) const {
     return (final_known() && (end > final_size_ || (fin && end != final_size_))) ||
            (fin && end < charged_);
@@ -68,19 +68,20 @@ class ReceiveHalf {
   struct Stored {
     std::size_t bytes = 0;   // new bytes
     bool all = false;        // every byte of the range is stored, or was already consumed
-    bool scattered = false;  // not stored, as the stream would have too many pieces
+    bool scattered = false;  // the bytes were not stored, as the stream would have too many pieces
   };
-  // Stores bytes. Bytes out of order must leave `reserve_blocks` blocks of the arena to bytes in
-  // order. Otherwise bytes out of order could fill the arena, the missing bytes before them could
-  // not be stored, and no memory would ever be freed.
+  // Stores bytes. Bytes out of order are only stored if `reserve_blocks` blocks of the arena stay
+  // free for bytes in order. Otherwise bytes out of order could fill the arena. Then the missing
+  // bytes before them could not be stored, and no memory would ever be freed.
   [[nodiscard]] Stored store(std::uint64_t offset, ConstBytes bytes, std::size_t reserve_blocks);
   void consume(std::uint64_t count, Instant now) {
     bytes_.consume(count);
     pace().drain.on_taken(count, bytes_.readable(), now);
   }
-  // Bytes that the reader has consumed in about the last period (RecentCount).
+  // Counts the bytes that the reader has recently consumed.
   RecentCount& taken() { return pace().taken; }
-  // How far beyond the consumed bytes the peer should be allowed to send; at most `limit`.
+  // Returns the number of bytes that the peer should be allowed to send after the consumed bytes;
+  // at most `limit`.
   std::uint64_t window(std::uint64_t limit, Duration ahead, Instant now) {
     return pace_ ? pace_->drain.window(limit, ahead, now) : limit;
   }
@@ -90,7 +91,8 @@ class ReceiveHalf {
     bytes_.disown();
   }
   void reset();
-  // Frees memory as Reassembler does, and also the reader's pace if no bytes are left to read.
+  // Frees memory that is not needed now (Reassembler::trim()), and the measured rate of the reader
+  // if no bytes are left to read.
   void trim() {
     bytes_.trim();
     if (bytes_.readable() == 0) pace_.reset();
@@ -119,7 +121,7 @@ class ReceiveHalf {
   std::uint64_t told_ = 0;
   std::uint64_t told_at_ = 0;  // consumed bytes at the last STREAM_CREDIT
   std::uint64_t final_size_ = kUnknown;
-  // The last member, so that members after a ReceiveHalf can use its tail padding.
+  // This member is the last, so that members after a ReceiveHalf can use its tail padding.
   [[no_unique_address]] Reassembler bytes_;
 };
 

@@ -1,7 +1,8 @@
 // The receiving side of all streams. The relay consumes bytes here, and the peer gets new credit
 // for them.
 //
-// `reach` is the time until new credit brings new bytes: a round trip and a feedback interval.
+// `reach` is the time from new credit until bytes arrive that use it: a round trip and a feedback
+// interval.
 #pragma once
 
 #include <cstddef>
@@ -47,7 +48,8 @@ class ReceivingSide {
   // To be called when a report is sent. Updates the limit of START_CREDIT and the credit of the
   // lane.
   void update_credit(Instant now);
-  // Number of arena blocks that bytes out of order must leave to bytes in order.
+  // Number of arena blocks that must stay free for bytes in order when bytes out of order are
+  // stored.
   std::size_t reserve_blocks() const { return parts_.arena.attainable_blocks() / 32 + 1; }
 
   // Whether some streams must still get a STREAM_CREDIT. Very many streams may need one at once,

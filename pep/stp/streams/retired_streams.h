@@ -15,17 +15,18 @@ namespace satrelay::stp {
 
 class RetiredStreams {
  public:
-  // If this many ended associations still hold streams, no new session begins.
+  // If this number of ended associations have streams that are not freed yet, no new session
+  // begins.
   static constexpr std::size_t kMost = 4;
   static constexpr std::size_t kStreamsPerStep = 64;
-  // One step frees at most this many bytes of arena blocks. Only the last stream of the step may
-  // exceed this limit.
+  // Maximum number of bytes of arena blocks that one step frees. Only the last stream of the step
+  // may exceed this limit.
   static constexpr std::uint64_t kBytesPerStep = 1U << 20;
 
   bool empty() const { return sessions_.empty(); }
   bool full() const { return sessions_.size() >= kMost; }
   void add(StreamTable streams, StreamSchedule schedule) {
-    schedule.pause(true);  // the hosts of these streams do not wait any more
+    schedule.pause(true);  // the hosts of these streams no longer count as waiting
     sessions_.push_back(std::make_unique<Session>(std::move(streams), std::move(schedule)));
   }
   void add_held(BlocksHeld& held) const {

@@ -49,9 +49,9 @@ void SendHalf::on_acknowledged(std::uint64_t offset, std::uint64_t length, bool 
   queue_.release_below(release);
 }
 
-// Frees the memory of bytes that have arrived, as they are never retransmitted. It is freed even if
-// earlier bytes are lost. Otherwise a loss of 10% would require memory for three round trips at the
-// whole rate. Only blocks that the newest piece touches can have become free.
+// Frees the memory of bytes that have arrived, even if earlier bytes are lost. Otherwise a loss of
+// 10% would require memory for three round trips at the whole rate. Only blocks with bytes of the
+// newly acknowledged range [begin, end) can have become free.
 void SendHalf::forget_around(std::uint64_t begin, std::uint64_t end) {
   const Range whole = acknowledged_.ranges()[acknowledged_.first_ending_after(begin)];
   const std::uint64_t block = queue_.arena().block_size();

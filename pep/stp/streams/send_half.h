@@ -23,9 +23,9 @@ class SendHalf {
   bool has_reserve() const { return queue_.has_reserve(); }
 
   // --- the writer
-  // How many bytes write() would store now. At most `limit` bytes are stored. Free blocks of the
-  // arena count, except for the blocks that `promised` bytes of the other direction need. Free
-  // memory of the reserve always counts.
+  // Returns how many bytes write() would store now. At most `limit` bytes are stored in total. The
+  // stream may use its reserve, and free blocks of the arena. But enough blocks must stay free for
+  // `promised` bytes of the other direction.
   std::uint64_t room(std::uint64_t limit, std::uint64_t promised) const;
   [[nodiscard]] std::size_t write(ConstBytes bytes, std::uint64_t limit, std::uint64_t promised) {
     const std::uint64_t allowed = room(limit, promised);
@@ -37,13 +37,14 @@ class SendHalf {
 
   // --- the scheduler
   std::uint64_t unsent() const { return queue_.end() - sent_; }
-  std::uint64_t sent() const { return sent_; }  // also the final size if the stream ended now
+  // If the stream is reset now, this is its final size.
+  std::uint64_t sent() const { return sent_; }
   std::uint64_t stored() const { return queue_.size(); }
   std::uint64_t unacknowledged() const { return queue_.size() - acknowledged_.total(); }
   // Whether the FIN must be sent without data, as all data has been sent.
   bool fin_due() const { return fin_ == Fin::kPending && unsent() == 0; }
-  // Bytes that the stream's credit still allows to send. `start` is the limit of streams that got
-  // no STREAM_CREDIT (start_credit.h).
+  // Number of bytes that the stream's credit still allows to send. `start` is the limit before the
+  // first STREAM_CREDIT (start_credit.h).
   std::uint64_t credit(std::uint64_t start) const {
     const std::uint64_t limit = std::max(limit_, start);
     return limit > sent_ ? limit - sent_ : 0;
@@ -53,12 +54,12 @@ class SendHalf {
   }
   bool has_lost() const { return !lost_.empty(); }
   LostRanges::Piece first_lost() const { return lost_.first(); }
-  // Whether a copy of a sent range is still useful: no byte of the range is acknowledged. An empty
-  // range stands for the FIN.
+  // Whether another copy of a sent range is still useful: no byte of the range is acknowledged. An
+  // empty range means the FIN.
   bool wants_copy(std::uint64_t offset, std::uint64_t length) const;
 
-  // Copies [offset, offset + out.size()) to `out`, and marks it as sent. Returns true if the packet
-  // must carry the FIN, too.
+  // Copies the bytes [offset, offset + out.size()) to `out`, and marks them as sent. Returns true
+  // if the frame must have the FIN flag.
   bool take(std::uint64_t offset, MutableBytes out);
 
   // --- feedback
@@ -78,7 +79,7 @@ class SendHalf {
     acknowledged_.trim();
     lost_.trim();
   }
-  // Number of ranges that changes of the sets have moved in memory (RangeSet::moved()).
+  // Number of ranges that were moved in memory when the sets changed (RangeSet::moved()).
   std::uint64_t moved() const { return acknowledged_.moved() + lost_.moved(); }
   std::size_t blocks_held() const { return queue_.blocks_held(); }  // counts the blocks one by one
 

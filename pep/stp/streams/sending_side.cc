@@ -5,9 +5,9 @@
 namespace satrelay::stp {
 namespace {
 
-// One call wakes at most this many of the streams that wait for the lane's credit.
+// If streams wait for the lane's credit, one call wakes at most this number of them.
 constexpr int kMostWoken = 16;
-// A stream with at most this many bytes left is near its end.
+// A stream is near its end if it has at most this number of bytes left.
 constexpr std::uint64_t kTail = 64 * 1024;
 
 }  // namespace
@@ -50,7 +50,8 @@ bool SendingSide::write_whole(Stream& stream, std::span<const ConstBytes> parts,
   }
   for (const ConstBytes part : parts) {
     const std::size_t stored = stream.send.write(part, stream_limit_, kept_for_receiving());
-    // room() is exact. If bytes were left out, the far side would misread all later bytes.
+    // write() stores as much as room() has returned. If bytes were left out, the far side would
+    // misread all later bytes.
     SATRELAY_CHECK(stored == part.size());
   }
   on_written(stream, now);
@@ -89,8 +90,9 @@ void SendingSide::finish(Stream& stream) {
 
 void SendingSide::mark_blocked(Stream& stream, Instant now) {
   stream.blocked = true;
-  // If only the stream's own limit stops the writer, an acknowledgment of the stream's bytes wakes
-  // it. Otherwise the arena has too few free blocks, and wake_memory_waiters() must wake it.
+  // If the stream has reached its own limit, the writer is woken when bytes of the stream are
+  // acknowledged. Otherwise the arena has too few free blocks, and wake_memory_waiters() must wake
+  // the writer.
   const std::uint64_t stored = stream.send.stored();
   if (stored >= stream_limit_ || room(stream) >= stream_limit_ - stored) {
     return;
@@ -100,7 +102,7 @@ void SendingSide::mark_blocked(Stream& stream, Instant now) {
 }
 
 bool SendingSide::wake_memory_waiters() {
-  // At most this many writers are checked in one call.
+  // Maximum number of writers that are checked in one call.
   constexpr std::size_t kMostLookedAt = 64;
   // Checks each waiting stream at most once, in order. Streams still without enough free space go
   // to the end of the list.
@@ -119,7 +121,7 @@ bool SendingSide::wake_memory_waiters() {
       memory_waiters_.push_back(stream);
     }
   }
-  // If none of the checked writers found enough space, the others would not find it either.
+  // If none of the checked writers had enough space, the others are not likely to have enough.
   return any_had_room && !all;
 }
 
@@ -152,7 +154,8 @@ void SendingSide::update_active(Stream& stream) {
   credit_.keep_share(stream, is_open && (has_bytes || !stream.send.finished()));
   const bool wants = is_open && credit_.own(stream) > 0 &&
                      (has_bytes || (stream.ready && !stream.blocked && !stream.send.finished()));
-  // If the lane has no credit at all, the stream stays in the schedule.
+  // The stream waits if the lane has credit, but not for this stream. If the lane has no credit at
+  // all, the stream stays in the schedule.
   const bool waits = wants && credit_.any() && credit_.of_lane(stream) == 0;
   schedule_.set_new(stream, wants && !waits);
   waits ? lane_waiters_.push_back(stream) : lane_waiters_.remove(stream);
@@ -168,13 +171,14 @@ bool SendingSide::on_acknowledged(Stream& stream, Instant now) {
     parts_.events.notify(stream, &Stream::Pending::delivered);
     return true;
   }
-  // Bytes were unacknowledged when the stream became idle, so cool() could not free everything.
+  // The earlier call of cool() could not free everything, because bytes were not acknowledged yet.
   if (stream.quiet && stream.send.stored() == 0) cool(stream);
   if (!stream.blocked) return false;
   if (has_room(stream)) {
     unblock(stream);
   } else {
-    // Perhaps no byte is in flight that could wake the stream, and now the arena is full.
+    // The arena is full. Perhaps no further acknowledgment will come that could wake the stream, so
+    // put it in the list of streams that wait for memory.
     mark_blocked(stream, now);
   }
   return false;

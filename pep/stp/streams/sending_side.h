@@ -72,8 +72,8 @@ class SendingSide {
   void mark_blocked(Stream& stream, Instant now);
   // Whether writers wait for blocks of the arena.
   bool waits_for_memory() const { return !memory_waiters_.empty(); }
-  // Wakes writers that have enough free space now, as blocks may be free. Returns true if another
-  // call at once may wake more writers.
+  // Wakes writers that have enough free space now. Returns true if another call at once may wake
+  // more writers.
   [[nodiscard]] bool wake_memory_waiters();
 
   // --- the scheduler
@@ -96,17 +96,16 @@ class SendingSide {
   // Predicts which stream has the first bytes in the next packet, if it is the turn of class
   // `first`. Returns nullptr if no stream has bytes to send.
   const Stream* first(schedule::ClassSet classes, schedule::ClassId first) const;
-  // Whether only few bytes are left to send. `next` is the result of first(). The result is false
-  // if several streams have new bytes. It is also false if the writer of `next` is blocked or
-  // ready, because that writer will produce more bytes.
+  // Whether only few bytes are left to send. `next` is the result of first(). Returns false if
+  // several streams have new bytes, or if the writer of `next` will produce more bytes.
   bool near_end(const Stream* next) const;
   // Adds the stream to the list that the scheduler serves, or removes it, according to its bytes
   // and credit.
   void update_active(Stream& stream);
   // To be called when new bytes are in a packet.
   void on_sent(std::uint64_t new_bytes) { credit_.on_sent(new_bytes); }
-  // To be called when bytes of the stream are acknowledged. Returns true once, when all bytes
-  // and the FIN are acknowledged: the stream may have ended.
+  // To be called when bytes of the stream are acknowledged. Returns true once, when all bytes and
+  // the FIN are acknowledged. The stream may then have ended.
   [[nodiscard]] bool on_acknowledged(Stream& stream, Instant now);
 
   // --- credit of the peer
@@ -125,8 +124,8 @@ class SendingSide {
   void wake_lane_waiters() {
     if (has_lane_waiters()) wake_some_lane_waiters();
   }
-  // How many bytes the stream can send, if no other event occurs, before any state other than its
-  // count of sent bytes changes. Zero if unknown.
+  // Number of bytes that the stream can send, if no other event occurs, before update_active() must
+  // be called for it. Zero if unknown.
   std::uint64_t sure_bytes(const Stream& stream) const {
     const bool keeps_its_share = stream.lane_share.left == 0;
     if (stream.phase != Stream::Phase::kOpen || !keeps_its_share || has_lane_waiters()) {
@@ -143,9 +142,9 @@ class SendingSide {
   void on_written(Stream& stream, Instant now);
   void unblock(Stream& stream);
   void wake_some_lane_waiters();
-  // Bytes of the arena that writers must leave free for received data, because granted credit is a
-  // promise. Besides, two gateways with arenas full of bytes to send could not receive each other's
-  // bytes.
+  // Number of bytes of the arena that writers must leave free for received data. The peer may use
+  // all credit that was granted to it. Besides, if the arenas of both gateways were full of bytes
+  // to send, neither could receive bytes of the other.
   std::uint64_t kept_for_receiving() const {
     const Arena& arena = parts_.arena;
     return std::max<std::uint64_t>(parts_.receive_credit.lane().promised(),
@@ -158,7 +157,8 @@ class SendingSide {
   SendCredit credit_;
   MemoryList memory_waiters_;
   LaneList lane_waiters_;
-  // Runs after START_CREDIT has changed the limit of the streams without a higher STREAM_CREDIT.
+  // Visits all open streams after a START_CREDIT has changed the limit of those that got no higher
+  // STREAM_CREDIT.
   IncrementalScan activation_;
   CopyQueue copies_;
 };

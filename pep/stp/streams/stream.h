@@ -41,8 +41,8 @@ struct Stream {
   // three.
   [[no_unique_address]] SendHalf send;
   Phase phase = Phase::kFree;
-  bool ready = false;                     // the relay has more bytes, and produce() may be called
-  bool blocked = false;                   // the writer has found too little free space
+  bool ready = false;    // the relay has bytes to write, so produce() may be called
+  bool blocked = false;  // the writer waits for free space
   Behind behind_rest = Behind::kUnknown;  // what follows the bytes of hot().rest
   // The relay has released the stream; it is freed after both directions have ended.
   bool released = false;
@@ -56,12 +56,13 @@ struct Stream {
   [[no_unique_address]] ReceiveHalf receive;
   std::uint32_t index = 0;  // slot in the table
   std::uint32_t context = 0;
-  // Frames that the next packets must carry. They are written from the state of the stream at that
-  // time, not from copies.
+  // Frames that the next packets must carry. Each frame is written from the state that the stream
+  // has when the packet is built.
   bool open_due : 1 = false;
   bool open_acknowledged : 1 = false;
-  bool confirm_behind_open : 1 = false;  // a CONFIRM is due once the OPEN was sent
-  // A CONFIRM is due only for a question of our host or its answer (types.h).
+  bool confirm_behind_open : 1 = false;  // a CONFIRM is due after the OPEN was sent
+  // A CONFIRM is due, and its only news is a keep-alive or probe of our host, or its answer to one
+  // (HostAnswer).
   bool only_asks : 1 = false;
   bool reset_due : 1 = false;
   bool reset_acknowledged : 1 = false;
@@ -69,8 +70,8 @@ struct Stream {
   bool final_size_known : 1 = false;
   bool quiet : 1 = false;  // cool() was called after the last write
 
-  // hot() is for reading: for a stream without a StreamHot it returns the values of an idle stream.
-  // heat() is for writing: it creates the StreamHot if needed.
+  // Use hot() to read. If the stream has no StreamHot, hot() returns the values of an idle stream.
+  // Use heat() to write. It creates the StreamHot if needed.
   const StreamHot& hot() const { return hot_ ? *hot_ : kIdle; }
   StreamHot& heat() {
     if (!hot_) [[unlikely]]
@@ -98,8 +99,8 @@ struct Stream {
     metadata_size = 0;
   }
 
-  // Takes a reserve of the arena for each half. Returns false, and takes none, if the arena has too
-  // few.
+  // Takes a reserve of the arena for each half. If the arena has fewer than two reserves left,
+  // takes none and returns false.
   [[nodiscard]] bool own_memory() {
     if (!send.own()) return false;
     if (receive.own()) return true;
@@ -108,8 +109,8 @@ struct Stream {
   }
   // Reads or writes both halves and their state. The positions in lists and in the schedule are
   // left out, as they belong to Streams. Host, class and context are left out, as these numbers are
-  // only valid in one gateway. A stream that was written has no blocks any more. A stream is read
-  // into the slot that it had, and afterwards the caller restores the values that are left out.
+  // only valid in one gateway. After a stream was written, it has no blocks any more. A stream is
+  // read into its former slot. The caller then restores the values that are left out.
   void image(Image& image);
   void drop_memory() {
     send.reset();
@@ -121,7 +122,7 @@ struct Stream {
   }
 
   bool visible() const { return phase == Phase::kOpen; }
-  // New bytes of the stream, including the bytes that its writer has announced.
+  // Number of new bytes of the stream, including the bytes that its writer has announced.
   std::uint64_t left() const { return send.unsent() + (send.finished() ? 0 : hot().rest); }
   // Whether the stream ends or pauses after left() bytes.
   bool left_is_all() const { return send.finished() || behind_rest == Behind::kNothing; }
@@ -136,8 +137,8 @@ struct Stream {
   std::unique_ptr<StreamHot> hot_;
 };
 
-// Destroys `stream`, and builds the stream of `image` in the same memory. The new stream has the
-// positions of the old one in the lists and in the schedule, and its host, class and context.
+// Destroys `stream`, and reads a stream from `image` into the same memory. The new stream keeps the
+// positions of the old one in the lists and in the schedule, and also its host, class and context.
 void read_into_place(Stream& stream, Arena& arena, Image& image);
 
 template <ListHook<Stream> StreamPlaces::*Hook>

@@ -1,6 +1,6 @@
 // The state that a stream needs only while something is in progress: its positions in the lists of
-// Streams, and values that belong to them. If there are very many streams, most are idle and do
-// without this object (Stream::cool()).
+// Streams, and values that belong to them. Most streams are idle, and have no such object
+// (Stream::cool()).
 #pragma once
 
 #include <cstdint>
@@ -25,13 +25,13 @@ struct StreamPlaces {
   // For the schedule (stream_schedule.h).
   Level new_level = Level::kYoung;  // valid while the stream is in a list
   Level lost_level = Level::kYoung;
-  // Group of the stream's class and host, while the stream is counted there.
+  // The group of the stream's class and host; nullptr if the stream is not counted there.
   StreamGroup* group = nullptr;
   std::int64_t deficit = 0;  // bytes left in the stream's turn
   RoundPlace round;          // position among the streams of the host
 
-  // Each comment says why a stream is in the list. The hooks that are used for every transfer come
-  // first, so that they share cache lines.
+  // Hooks for the lists of streams. Each comment says why a stream is in the list. Hooks that are
+  // used in every transfer come first, so that they share cache lines.
   ListHook<Stream> new_hook;  // has new bytes to send, or is ready to produce them
   ListHook<Stream> event_hook;
   ListHook<Stream> unread_hook;   // has bytes that the reader has not consumed
@@ -57,7 +57,7 @@ struct StreamPlaces {
 
 struct StreamHot {
   // For the writer:
-  std::uint64_t rest = 0;  // bytes that the writer has in addition to the bytes already written
+  std::uint64_t rest = 0;  // number of bytes that the writer has announced, but not written yet
   std::uint32_t room_needed = 1;  // free bytes that the writer needs before it is called again
 
   // Events that were not polled yet.
@@ -71,20 +71,21 @@ struct StreamHot {
   bool is_brief = false;  // the object was created only to send one STREAM_CREDIT of an idle stream
 
   // For bytes that the reader has not consumed (parked_bytes.h):
-  std::uint64_t reader_needs = 0;  // fewest bytes that the reader can consume at once
+  std::uint64_t reader_needs = 0;  // minimum number of bytes that the reader can consume at once
   std::uint64_t parked = 0;
   Instant unread_since;
 
   // For the end of the stream:
   std::uint64_t reset_final_size = 0;
-  // For the RESET that is due, or for the event of the peer's RESET: a stream never has both.
+  // The ICMP error of a RESET that is due, or of the event for the peer's RESET. A stream never has
+  // both.
   IcmpRefusal icmp;
   Instant linger_deadline;
 
   StreamPlaces places;
 
-  // Whether this object can be freed without a loss of state. A negative deficit does not count: a
-  // stream that was idle for long need not pay it back.
+  // Whether this object can be freed without a loss of state. A negative deficit may be lost, since
+  // the stream was idle for a long time.
   bool is_idle() const {
     return !places.any() && !pending.any() && rest == 0 && room_needed == 1 && reader_needs == 0 &&
            parked == 0;

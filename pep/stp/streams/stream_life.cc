@@ -124,7 +124,7 @@ void StreamLife::free_if_over(Stream& stream) {
 }
 
 std::size_t StreamLife::run_linger(const PathSince& path, Instant now) {
-  // At most this many streams are handled in one call. The others stay due for the next call.
+  // Maximum number of streams that one call handles. The others stay due for the next call.
   constexpr std::size_t kStreamsPerTimeout = 64;
   std::size_t resets = 0;
   for (std::size_t i = 0; i < kStreamsPerTimeout; ++i) {
@@ -132,8 +132,8 @@ std::size_t StreamLife::run_linger(const PathSince& path, Instant now) {
     Stream& stream = *linger_.front();
     parts_.work.add();
     linger_.remove(stream);
-    // If the path was silent until now, the end of the stream or its OPEN may just have been
-    // retransmitted.
+    // If the path was silent, the missing OPEN or the end of the stream may have been retransmitted
+    // only recently. So the stream waits again.
     const Instant since = stream.phase == Stream::Phase::kAwaitingOpen ? path.heard : path.reached;
     if (since.is_never() || now < since + wait_) {
       linger(stream, now);

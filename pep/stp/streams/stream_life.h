@@ -31,7 +31,7 @@ class StreamLife {
     WorkCount& work;
   };
 
-  // A stream that cannot end is reset after the time `linger`.
+  // If a stream cannot end within the time `linger`, it is reset.
   StreamLife(Duration linger, const Parts& parts) : parts_(parts), wait_(linger) {}
 
   // Creates a stream; nullptr if no slot is free.
@@ -52,15 +52,15 @@ class StreamLife {
   void release(Stream& stream, Duration reach, Instant now);
   void free_if_over(Stream& stream);
 
-  // The earliest time at which a stream has waited too long: for its OPEN, for the end of its
-  // reset, or for its end after the relay has released it.
+  // The earliest time at which a stream has waited too long. A stream may wait for its OPEN, for
+  // the end of its reset, or, after the relay has released it, for its end.
   Instant next_linger() const {
     return linger_.empty() ? Instant::never() : linger_.front()->hot().linger_deadline;
   }
-  // `heard` is the time since which packets of the peer arrive here, and `reached` the time since
-  // which packets arrive in both directions; never() if they do not. run_linger() resets a stream
-  // only if packets have arrived for the whole linger time: since `heard` if the stream waits for
-  // its OPEN, otherwise since `reached`. Returns how many streams were reset.
+  // Packets of the peer have arrived here since `heard`, and packets have arrived in both
+  // directions since `reached`. Each is never() if packets do not arrive at present. run_linger()
+  // resets a stream only if packets have arrived for the whole linger time: since `heard` if the
+  // stream waits for its OPEN, otherwise since `reached`. Returns how many streams were reset.
   struct PathSince {
     Instant heard, reached;
   };

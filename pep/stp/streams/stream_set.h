@@ -18,8 +18,8 @@ namespace satrelay::stp {
 
 class StreamSet {
  public:
-  // With kMemory, the stream gets a reserve for each half; the arena must have both reserves. With
-  // kNothing, the stream gets no reserve, as it is reset at once.
+  // With kMemory, the stream gets a reserve of memory for each half, and the arena must have two
+  // free reserves. With kNothing, the stream gets no reserve, as it is reset at once.
   enum class Own : std::uint8_t { kNothing, kMemory };
 
   // `arena` and `work` must outlive this object.
@@ -54,8 +54,8 @@ class StreamSet {
   // The ids that the peer has used.
   PeerIds& peer_ids() { return peer_ids_; }
 
-  // Returns a free slot, in the state in which its last stream has left it. nullptr if no slot is
-  // free.
+  // Returns a free slot for a new stream; nullptr if no slot is free. Members may have the values
+  // of the last stream in this slot.
   [[nodiscard]] Stream* insert(std::uint64_t id, Own own) {
     Stream* stream = table_.insert(id);
     if (stream == nullptr) return nullptr;
@@ -68,7 +68,7 @@ class StreamSet {
     stream.generation = (stream.generation + 1) & Stream::kGenerationMask;
     table_.erase(stream);
   }
-  // count_open() counts a stream that is open, or waits for its OPEN. count_over() ends this count
+  // Call count_open() when a stream is opened, or begins to wait for its OPEN. Call count_over()
   // when the stream is reset or ends.
   void count_open() { ++open_count_; }
   void count_over() { --open_count_; }
@@ -81,7 +81,7 @@ class StreamSet {
   void begin(IncrementalScan& scan) const { scan.begin(table_.slot_count()); }
   template <typename Visit>
   void visit_open(IncrementalScan& scan, Visit&& visit) {
-    // The number of slots in one step. Some streams take longer than others.
+    // Number of slots that one step visits.
     constexpr std::size_t kStreamsPerStep = 256;
     scan.step(table_.slot_count(), kStreamsPerStep, [&](std::size_t i) {
       work_.add();

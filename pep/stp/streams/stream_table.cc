@@ -5,8 +5,8 @@
 
 namespace satrelay::stp {
 
-// There may be 100,000 streams. So a member is behind a pointer if few streams need it, or if
-// streams need it rarely, or only while bytes are in flight.
+// There may be 100,000 streams, so a stream must be small. If only few streams need a member, or
+// only while bytes are in flight, the member is allocated separately.
 static_assert(sizeof(Stream) <= 248);
 
 Stream* StreamTable::look_up(std::uint64_t id) const {
@@ -74,8 +74,8 @@ void StreamTable::erase(Stream& stream) {
   std::vector<Entry>& entries = part.entries;
   std::size_t hole = part.home(tag_of(hash));
   while (entries[hole].index != stream.index) hole = (hole + 1) & part.mask;
-  // Backward shift deletion leaves no tombstones, so lookups stay short however many streams come
-  // and go.
+  // Backward shift deletion leaves no tombstones. So lookups stay short, even after very many
+  // streams were added and removed.
   for (std::size_t i = (hole + 1) & part.mask; entries[i].index != kEmpty;
        i = (i + 1) & part.mask) {
     const std::size_t distance = (i - part.home(entries[i].tag)) & part.mask;

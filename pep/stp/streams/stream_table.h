@@ -1,10 +1,11 @@
 // The streams of one association. A slot is created when it is first needed, and is kept
 // afterwards. A stream is found by its slot number, or by its id in hash tables with open
-// addressing. The ids are spread over many small tables that grow separately. So no insertion moves
-// more than a small part of the ids.
+// addressing. The ids are spread over many small tables that grow separately. So an insertion moves
+// at most the ids of one small table.
 //
-// This file also records which ids either end has used. Ids only grow. So an id below the highest
-// one seen belongs to a closed stream, unless it is in the table or still unopened.
+// This file also records which ids either end has used. Each end uses its ids in ascending order.
+// So an id below the highest one seen belongs to a closed stream, unless it is in the table, or its
+// OPEN has not arrived yet.
 #pragma once
 
 #include <array>
@@ -25,7 +26,7 @@ class StreamTable {
   StreamTable(Arena& arena, std::size_t max_slots, std::uint64_t secret)
       : arena_(&arena), max_slots_(max_slots), multiplier_(secret | 1U) {}
 
-  // Remembers the last result, since a call often looks up the same stream many times.
+  // Remembers the last result, since the same stream is often looked up many times.
   Stream* find(std::uint64_t id) const {
     if (latest_ == nullptr || latest_->id != id) latest_ = look_up(id);
     return latest_;
@@ -95,8 +96,9 @@ class OwnIds {
 // The stream ids that the peer has opened.
 class PeerIds {
  public:
-  // Limit for the number of separate runs of unopened ids. No working peer reaches it. The limit
-  // bounds the cost of mark_used(), which moves half of the runs on average.
+  // Maximum number of separate runs of unopened ids below the highest id. A working peer does not
+  // reach it. The limit bounds the time of mark_used(), which moves half of the runs in memory on
+  // average.
   static constexpr std::size_t kMaxRuns = 1U << 13;
 
   // `index` is the id without its parity bit.

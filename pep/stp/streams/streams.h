@@ -1,5 +1,5 @@
-// The streams of one association. This class joins the parts, each of which knows only the parts
-// above it:
+// The streams of one association. This class consists of the following parts. Each part knows only
+// the parts above it:
 //
 //   StreamSet       which streams exist
 //   DueFrames       frames other than stream data that the next packets must carry
@@ -10,8 +10,8 @@
 //   StreamLife      how streams begin and end
 //
 // When the peer has another boot epoch, or one end closes, a new object replaces this one. So no
-// member has to be reset. Two things outlive it: the ids that we have used, and the memory of old
-// streams, which is freed step by step (retired_streams.h).
+// member has to be reset. Two things outlive the object: the ids that we have used, and the memory
+// of its streams, which is freed step by step (retired_streams.h).
 #pragma once
 
 #include <cstddef>
@@ -79,8 +79,8 @@ class Streams {
   }
 
   // --- calls that concern several parts
-  // Whether the lane has enough credit in both directions for the share of one more stream. With
-  // this share, the stream makes progress even if all other streams stand still.
+  // Whether the lane has enough credit in both directions for the share of one more stream
+  // (lane_share.h). With its share, the stream makes progress even if all other streams are stuck.
   bool has_lane_share() const {
     return sending_.credit().has_share() &&
            receiving_.credit().lane().promised() >= (set_.open_count() + 1) * LaneShares::kShare;

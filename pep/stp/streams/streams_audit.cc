@@ -1,4 +1,5 @@
-// Checks the accounts of the streams by counting again.
+// Counts credit, streams and memory again, and compares the results with the counters of the
+// streams.
 #include <string>
 
 #include "pep/stp/streams/streams.h"
@@ -11,7 +12,8 @@ std::string differ(const char* what, std::uint64_t account, std::uint64_t counte
          std::to_string(counted);
 }
 
-// Describes how the state of the stream contradicts itself; nullptr if it does not.
+// Returns a description of the first contradiction in the state of the stream; nullptr if there is
+// none.
 const char* contradiction(const Stream& stream) {
   const bool idle =
       stream.phase == Stream::Phase::kFree || stream.phase == Stream::Phase::kResetting;

@@ -6,8 +6,8 @@
 
 namespace satrelay::stp {
 
-// The bit 0x01 belonged to an older code with frames of type 0x42. The sections below are sections
-// of docs/stp.md.
+// Do not use the bit 0x01: it belonged to an older error-correcting code with frames of type 0x42.
+// The section numbers below refer to docs/stp.md.
 inline constexpr std::uint32_t kCapabilityReception = 0x02;  // RECEPTION (section 7)
 inline constexpr std::uint32_t kCapabilityRepair = 0x04;     // CODED and REPAIR (section 11)
 inline constexpr std::uint32_t kCapabilityLanReports = 0x08;
@@ -20,7 +20,7 @@ inline constexpr std::uint32_t kCapabilityUrgent = 0x40;
 inline constexpr std::uint32_t kCapabilityDestinations = 0x80;
 // The hosts from which the other end accepts connections (section 15).
 inline constexpr std::uint32_t kCapabilityAcceptedSources = 0x100;
-// Blocks which say that a host has reset its connection (section 5).
+// Blocks that say that a host has reset its connection (section 5).
 inline constexpr std::uint32_t kCapabilityResetMarks = 0x200;
 // The answers of hosts to keep-alives and zero-window probes (section 14).
 inline constexpr std::uint32_t kCapabilityHostWords = 0x400;

@@ -1,6 +1,6 @@
 // FEEDBACK: a report, or one part of a long report. It tells which of the packets [begin, end) have
 // arrived (docs/stp-wire.md section 7). The packet contains a list of ranges or a bitmap, whichever
-// is shorter, and this struct refers to it without a copy.
+// is shorter. This struct refers to the bytes of the packet and does not copy them.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,7 @@ struct FeedbackFrame {
   std::uint64_t interval_ms = 0;  // approximate time until the next regular report, in milliseconds
   // The reporter no longer knows which packets below this number have arrived.
   std::uint64_t floor = 0;
-  std::uint64_t first = 0;  // first packet of the whole report; below `begin` in a later part
+  std::uint64_t first = 0;  // first packet of the whole report; equal to `begin` in its first part
   std::uint64_t begin = 0;  // first packet of this part
   std::uint64_t end = 0;    // number after the last packet of this part; at most highest + 1
   std::uint64_t bytes_received = 0;  // bytes of UDP payload since the session began
@@ -35,8 +35,8 @@ struct FeedbackFrame {
   std::uint64_t bits = 0;     // number of bits in the bitmap
   ConstBytes runs;            // pairs (received, missing) or the bitmap, already validated
 
-  // Calls received(begin, end) and missing(begin, end) in ascending order over [begin, end). The
-  // two kinds of calls alternate.
+  // Calls received(begin, end) and missing(begin, end) alternately, in ascending order, so that the
+  // calls cover all packets of this part.
   template <typename Received, typename Missing>
   void for_each_run(Received&& received, Missing&& missing) const {
     if (count == kBitmap) {
@@ -80,8 +80,8 @@ struct FeedbackFrame {
   }
   template <typename Received, typename Missing>
   void for_each_bitmap_run(Received&& received, Missing&& missing) const {
-    // The packets from here up to `begin + at` have arrived, but received() has not been called for
-    // them yet.
+    // The packets from this number up to `begin + at` have arrived, but received() was not called
+    // for them yet.
     std::uint64_t pending = begin;
     std::uint64_t at = 0;
     while (at < bits) {

@@ -67,7 +67,7 @@ void write_icmp_refusal(ByteWriter& out, const IcmpRefusal& refusal) {
 //   +----------------+-----+-----+
 HelloFrame parse_hello(ByteReader& in, HelloKeys& keys) {
   HelloFrame frame;
-  // The parser skips the rest of the body, to which later versions may append fields.
+  // Later versions may append fields to the body, so the parser skips the rest.
   ByteReader body(in.bytes(in.u16()));
   frame.minimum_version = body.u8();
   frame.maximum_version = body.u8();
@@ -229,7 +229,7 @@ void write_reception(ByteWriter& out, const ReceptionFrame& frame) {
   write_varint(out, frame.waited_us);
 }
 
-// The length also covers fields that a later version appends. The parser ignores them.
+// The body may end with fields that a later version has appended. The parser ignores them.
 ConfirmFrame parse_confirm(ByteReader& body) {
   ConfirmFrame frame;
   frame.stream = read_varint(body);

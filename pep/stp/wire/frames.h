@@ -66,9 +66,11 @@ struct HelloKeys {
   // Whether the HELLO ends with a MAC (HelloMac). Older builds do not send a MAC. write_hello()
   // only reserves space for the MAC.
   bool has_mac = false;
-  ConstBytes accepted = {};  // the first kOfferNameSize bytes of the offer that `accept` answers
+  // Name of the offer that `accept` answers: the first kOfferNameSize bytes of that offer.
+  ConstBytes accepted = {};
 };
-// The first bytes of an offer identify it: they belong to a public key that no other offer has.
+// The first bytes of an offer are its name. They belong to the public key of the offer, which no
+// other offer has.
 inline constexpr std::size_t kOfferNameSize = 16;
 inline constexpr std::size_t kHelloMacSize = 16;
 
@@ -76,7 +78,8 @@ struct PingFrame {
   std::uint64_t settled = 0;  // the receiver must report all packets from this number on
 };
 struct SettledFrame {
-  std::uint64_t settled = 0;  // the sender needs no report on packets below this number
+  // The sender of this frame needs no report on packets below this number.
+  std::uint64_t settled = 0;
 };
 struct LaneCreditFrame {
   std::uint64_t limit = 0;
@@ -95,7 +98,7 @@ struct ResetFrame {
   std::uint64_t final_size = 0;  // number of stream bytes that the sender of this frame has sent
   IcmpRefusal icmp = {};         // with ResetReason::kIcmp only
 };
-// The capacity of the direction from the receiver of this frame to its sender. Zero stands for the
+// The capacity of the direction from the receiver of this frame to its sender. Zero means the
 // configured capacity.
 struct RateFrame {
   std::uint64_t sequence = 0;  // number of the frame, counted from 1 in each session
@@ -106,9 +109,9 @@ struct StartCreditFrame {
   std::uint64_t sequence = 0;  // number of the frame, counted from 1 in each session
   std::uint64_t limit = 0;
 };
-// How the reporter's own machine has affected the packets of the FEEDBACK that follows.
+// How the machine that sends this frame has affected the packets of the next FEEDBACK frame.
 struct ReceptionFrame {
-  std::uint64_t missed = 0;  // packets of this session that the reporter's full port dropped
+  std::uint64_t missed = 0;  // number of packets of this session that the full port dropped
   // The longest time, in microseconds, that the newest packet may have waited at the port.
   std::uint64_t waited_us = 0;
 };

@@ -36,7 +36,8 @@ struct PacketHeader {
   std::uint8_t version = kVersion;
   PacketType type = PacketType::kFrames;
   bool key_phase = false;
-  // A code covers this packet, so the receiver keeps a copy of it for the code's REPAIR frames.
+  // An error-correcting code covers this packet. So the receiver keeps a copy of the packet, which
+  // it needs to use REPAIR frames.
   bool is_protected = false;
   std::uint8_t lane = 0;
   std::uint16_t session_tag = 0;

@@ -1,6 +1,6 @@
-// CODED and REPAIR: forward error correction by random linear codes over packets (docs/stp-wire.md
-// section 11). A code numbers the packets that it covers. A repair covers several consecutive
-// packets.
+// The frames CODED and REPAIR: forward error correction by random linear codes over packets
+// (docs/stp-wire.md section 11). A code numbers the packets that it covers. A repair covers several
+// packets with consecutive numbers.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@ namespace satrelay::stp {
 
 // The codes. Each code has its own numbers for packets.
 enum class FecCode : std::uint8_t {
-  kFlight = 0,  // first and last flights of streams, in consecutive windows
-  kPrompt = 1,  // flows with `delivery: prompt`, in a sliding window
+  kFlight = 0,  // for the first and last packets of streams, in consecutive windows
+  kPrompt = 1,  // for flows with `delivery: prompt`, in a sliding window
 };
 inline constexpr std::size_t kFecCodes = 2;
 

@@ -1,9 +1,9 @@
-// Calculates the credit of a stream from the rate at which its reader consumes bytes. A reader that
-// keeps up gets the whole limit. A slow reader leaves bytes unread for longer than new credit takes
-// to have an effect, which is a round trip and a feedback interval. Such a reader gets four times
-// the bytes that it consumes in that time, since rates vary. So fewer of its bytes are stored, and
-// memory is left to other streams. (HpFP predicts the overflow of the receiver's buffer in the same
-// way, and slows its sender before the overflow.)
+// Calculates the credit of a stream from the rate at which its reader consumes bytes. New credit
+// has an effect after a round trip and a feedback interval. If bytes are left unread for longer
+// than this time, the reader is slow. A slow reader gets credit for four times the bytes that it
+// consumes in this time, since its rate may vary. Any other reader gets the whole limit. So fewer
+// bytes of slow readers are stored, and more memory is left for other streams. (HpFP predicts the
+// overflow of the receiver's buffer in the same way.)
 #pragma once
 
 #include <algorithm>
@@ -16,8 +16,8 @@ namespace satrelay::stp {
 
 class DrainPrediction {
  public:
-  // If fewer bytes than this are in order, there is no backlog. Both constants exceed the largest
-  // block, as some readers can consume a block only when all of it has arrived.
+  // A reader has a backlog if at least this number of in-order bytes is unread. Some readers can
+  // only consume a whole block at once, so both constants exceed the largest block.
   static constexpr std::uint64_t kBacklog = 128 * 1024;
   static constexpr std::uint64_t kSmallestWindow = 128 * 1024;
 
@@ -36,7 +36,7 @@ class DrainPrediction {
   std::uint64_t window(std::uint64_t limit, Duration ahead, Instant now) {
     if (since_.is_never() || now - since_ < ahead || ahead <= Duration::zero()) return limit;
     if (now - since_ >= ahead * 4) {
-      // A reader may change its pace, so the older half of the measured time stops counting.
+      // A reader may change its rate. So forget the older half of the measured time.
       since_ = now - ahead * 2;
       taken_ /= 2;
     }

@@ -18,9 +18,9 @@ struct LaneSendCredit {
 
 class LaneReceiveCredit {
  public:
-  // At most `window` bytes may be stored or in flight. Increments below `unit` are not worth a
-  // frame. This object informs `arena` when bytes use up granted credit, and when their credit is
-  // released. `arena` must outlive this object.
+  // At most `window` bytes may be stored or in flight. An increase of the grant by less than `unit`
+  // bytes is not worth a frame. This object informs `arena` when bytes use up granted credit, and
+  // when their credit is released. `arena` must outlive this object.
   LaneReceiveCredit(std::uint64_t window, std::uint64_t initial_grant, std::uint64_t unit,
                     Arena& arena)
       : window_(window),
@@ -43,19 +43,20 @@ class LaneReceiveCredit {
   }
   std::uint64_t outstanding() const { return received_ - released_; }
 
-  // Bytes that the peer may still send. Memory must be kept for them.
+  // Number of bytes that the peer may still send with the granted credit. Memory must be kept for
+  // these bytes.
   std::uint64_t promised() const { return granted_ - received_; }
 
-  // Raises the grant to the whole window, or as far as `free_memory` suffices for all bytes of the
-  // grant, because the peer may use the whole grant at any time.
+  // Raises the grant to the whole window, but not to more bytes than `free_memory` can store,
+  // because the peer may use the whole grant at any time.
   void update(std::uint64_t free_memory) {
     const std::uint64_t wanted = released_ + window_;
     const std::uint64_t covered = received_ + free_memory;
     capped_ = covered < wanted;
     granted_ = std::max(granted_, std::min(wanted, covered));
   }
-  // Whether memory limits the grant instead of the reader. If so, call update() again when memory
-  // may be free.
+  // Whether the grant is less than the window, because memory is short. If so, call update() again
+  // when memory may be free.
   bool capped() const { return capped_; }
   // Whether the new credit is worth a frame next to a report.
   bool due() const { return granted_ - announced_ >= unit_; }

@@ -1,8 +1,8 @@
-// The part of a lane's credit that each stream can count on, whatever other streams do. If the far
-// host does not read a stream, the bytes of this stream occupy the lane's credit for ever. So the
-// sender keeps a share for each stream. Each STREAM_CREDIT renews the share, as it shows that the
-// reader consumes bytes. An eighth of the lane is kept for streams that are not open yet. At least
-// a quarter is for bytes beyond the shares.
+// Reserves a part of a lane's credit for each stream (its share). If the far host does not read a
+// stream, the unread bytes occupy the lane's credit. The shares ensure that other streams can still
+// send. Each STREAM_CREDIT renews the share of its stream, as it shows that the reader consumes
+// bytes. An eighth of the lane is kept for streams that are not open yet. At least a quarter can be
+// used for bytes beyond the shares.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace satrelay::stp {
 
 // The share of one stream.
 struct LaneShare {
-  std::uint64_t base = 0;  // the share covers bytes from this offset on
+  std::uint64_t base = 0;  // the share is used up by bytes from this offset on
   std::uint16_t left = 0;
 
   void image(Image& image) { image(base, left); }

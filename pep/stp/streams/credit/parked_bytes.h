@@ -1,5 +1,5 @@
-// Counts parked bytes: in-order bytes that were left unread for a while. It is unknown when their
-// memory will be free again. Each packet and each read costs O(1).
+// Counts parked bytes: in-order bytes that the reader has not consumed for a while. It is unknown
+// when their memory will be free again. Each packet and each read costs O(1).
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ class ParkedBytes {
       unread_.push_back(stream);
     }
   }
-  // The reader has consumed some bytes, or waits for more bytes than are in order.
+  // The reader has consumed some bytes, or needs more bytes than are in order so far.
   void on_taken(Stream& stream, Instant now) {
     forget(stream);
     on_arrived(stream, now);
@@ -35,8 +35,9 @@ class ParkedBytes {
     total_ -= std::exchange(stream.heat().parked, 0);
     unread_.remove(stream);
   }
-  // The number of bytes that were unread for at least `patience`. If very many streams reach this
-  // time at once, each call counts some of them.
+  // Returns the number of parked bytes. The in-order bytes of a stream are parked if some have been
+  // unread for at least `patience`. If very many streams reach this time at once, each call adds
+  // some of them.
   std::uint64_t total(Duration patience, Instant now) {
     for (int i = 0; i < kMostAtOnce; ++i) {
       if (unread_.empty() || unread_.front()->hot().unread_since + patience > now) break;
@@ -51,7 +52,7 @@ class ParkedBytes {
 
  private:
   static constexpr int kMostAtOnce = 64;
-  UnreadList unread_;  // the longest unread stream first
+  UnreadList unread_;  // the stream with the longest wait first
   std::uint64_t total_ = 0;
 };
 

@@ -33,31 +33,34 @@ bool ReceiveCredit::consume(Stream& stream, std::uint64_t count, const Occasion&
   const bool more =
       stream.receive.consumed() + wanted >=
       std::max(stream.receive.told(), start_.current()) + std::max<std::uint64_t>(1, step);
-  // If unread bytes occupy the lane's credit, the peer can send this stream only from the stream's
-  // share of the lane. Only a STREAM_CREDIT renews the share, as it shows that this reader reads.
+  // If unread bytes of other streams occupy the lane's credit, this stream can only use its share
+  // of the lane (lane_share.h). A STREAM_CREDIT renews the share, so it is sent even if its limit
+  // is not much higher.
   const bool reads = start_.lowered() && lane_.promised() < limits_.lane / 2 &&
                      stream.receive.consumed_since_told() >= LaneShares::kShare / 2;
   return more || reads;
 }
 
-// At most this many bytes of the stream may be stored here or in flight.
+// Returns the maximum number of bytes of the stream that may be stored here or in flight.
 std::uint64_t ReceiveCredit::window(Stream& stream, const Occasion& occasion) {
   const std::uint64_t window = stream.receive.window(limits_.stream, occasion.reach, occasion.now);
   if (!start_.lowered()) return window;
-  // Other readers have stopped reading. This reader gets enough credit to continue and to become
-  // faster. But it gets no more than half of the credit that is left, as it may pause next.
+  // Some readers have stopped reading. This reader gets credit for twice its current rate, so that
+  // it can become faster. But it gets no more than half of the credit that is left, as it may also
+  // stop.
   const auto pace = static_cast<std::uint64_t>(
       static_cast<double>(stream.receive.taken().amount(kPause, occasion.now)) *
       (occasion.reach.to_seconds() / kPause.to_seconds()) * 2);
-  // One eighth of the lane is reserved, because it guarantees each stream the bytes of least().
+  // One eighth of the lane is not given away here: it is needed for the bytes that least()
+  // guarantees to each stream.
   const std::uint64_t most = limits_.lane / 8 * 7;
   const std::uint64_t left = most - std::min(most, parked_.total(kPause, occasion.now));
   return std::min(window, std::max({least(occasion.open_streams), std::min(pace, left / 2),
                                     stream.hot().reader_needs}));
 }
 
-// Each stream may always have this many bytes stored here: an eighth of the lane, divided by the
-// number of streams.
+// Returns the number of bytes that each stream may always have stored here: an eighth of the lane,
+// divided by the number of streams.
 std::uint64_t ReceiveCredit::least(std::size_t open_streams) const {
   return std::max(LaneShares::kShare, limits_.lane / 8 / std::max<std::uint64_t>(1, open_streams));
 }

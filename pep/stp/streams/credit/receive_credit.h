@@ -20,8 +20,8 @@ class ReceiveCredit {
     std::uint64_t lane = 0;
     std::uint64_t stream = 0;
   };
-  // Values on which a window depends: the time until new credit brings new bytes, the number of
-  // open streams, and the current time.
+  // Values on which a window depends. `reach` is the time from new credit until bytes arrive that
+  // use it.
   struct Occasion {
     Duration reach;
     std::size_t open_streams = 0;
@@ -32,8 +32,8 @@ class ReceiveCredit {
   // object.
   ReceiveCredit(const Limits& limits, Arena& arena, std::uint64_t promised);
 
-  // Bytes of an arena that may be promised to the peer. A quarter of the free blocks is left to
-  // other users.
+  // Number of bytes of an arena for which the peer may get credit. A quarter of the free blocks is
+  // left to other users.
   static std::uint64_t free_memory(const Arena& arena) {
     return arena.free_blocks() * arena.block_size() / 4 * 3;
   }
@@ -42,7 +42,8 @@ class ReceiveCredit {
   const LaneReceiveCredit& lane() const { return lane_; }
   StartCredit& start() { return start_; }
   const StartCredit& start() const { return start_; }
-  // Whether our HELLO has promised less than configured, as memory was short when it was made.
+  // Whether the granted credit is less than configured, because memory was short when our HELLO was
+  // made.
   bool is_short() const { return lane_.granted() < limits_.lane; }
   void look_at_memory() { lane_.update(free_memory(arena_)); }
 
@@ -50,8 +51,8 @@ class ReceiveCredit {
   void on_readable(Stream& stream, Instant now) { parked_.on_arrived(stream, now); }
   // The reader has consumed `count` bytes. Returns whether a STREAM_CREDIT is worthwhile.
   [[nodiscard]] bool consume(Stream& stream, std::uint64_t count, const Occasion& occasion);
-  // The reader can consume the next `bytes` bytes only together. Returns whether a STREAM_CREDIT is
-  // worthwhile.
+  // The reader can consume nothing until the next `bytes` bytes are in order. Returns whether a
+  // STREAM_CREDIT is worthwhile.
   [[nodiscard]] bool set_reader_needs(Stream& stream, std::uint64_t bytes, Instant now);
   // The stream no longer stores any bytes.
   void forget(Stream& stream) { parked_.forget(stream); }

@@ -1,6 +1,6 @@
 // How many bytes of a stream may be sent before its first STREAM_CREDIT (START_CREDIT frames,
-// docs/stp.md section 6). HELLO names the first limit. The receiver lowers it while readers leave
-// bytes unread, as the reader of any new stream may do the same. As with RATE, only the newest
+// docs/stp.md section 6). HELLO contains the first limit. While readers leave bytes unread, the
+// receiver lowers the limit, as readers of new streams may also leave bytes unread. Only the newest
 // announcement counts.
 #pragma once
 

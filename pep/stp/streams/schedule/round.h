@@ -1,8 +1,8 @@
-// A round of elements that take turns. An element that was away for a whole round gets its turn
-// before the elements in the round. So an element that sends rarely does not wait for elements that
-// send all the time, as with the new flows of FQ-CoDel (RFC 8290 section 4.2). Turns ahead of the
-// round do not advance the round. So an element that goes ahead does not get more turns than an
-// element in the round.
+// Elements that take turns in a round. If an element was away for a whole round, it gets its next
+// turn before the elements in the round (ahead of the round), like a new flow in FQ-CoDel (RFC 8290
+// section 4.2). So an element that sends rarely does not wait for elements that send all the time.
+// Turns ahead of the round do not advance the round. So no element gets more turns in this way than
+// the elements in the round.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +24,8 @@ class Round {
   T* front() const { return ahead_.empty() ? waiting_.front() : ahead_.front(); }
   T* back() const { return waiting_.empty() ? ahead_.back() : waiting_.back(); }
 
-  // Adds the element. `others` is the sum of the bytes that all waiting elements may send in one
-  // turn each.
+  // Adds the element. `others` is the number of bytes that the waiting elements may send in one
+  // round.
   void add(T& one, std::uint64_t others) {
     RoundPlace& place = round_place(one);
     place.is_ahead = place.left_at != RoundPlace::kNever && served_ - place.left_at >= others;
@@ -49,7 +49,7 @@ class Round {
     is_ahead = false;
     waiting_.push_back(one);
   }
-  // Puts the element before all others, however many bytes it has been served.
+  // Puts the element before all others, even if it was not away for a whole round.
   void move_to_front(T& one) {
     list_of(one).remove(one);
     round_place(one).is_ahead = true;
@@ -60,7 +60,8 @@ class Round {
   List& list_of(T& one) { return round_place(one).is_ahead ? ahead_ : waiting_; }
 
   List ahead_, waiting_;
-  // Bytes served to elements in the round; turns ahead of it do not count.
+  // Number of bytes that elements in the round have sent. Bytes in turns ahead of the round do not
+  // count.
   std::uint64_t served_ = 0;
 };
 

@@ -12,12 +12,13 @@ namespace satrelay::stp {
 
 inline RoundPlace& round_place(Stream& stream) { return stream.heat().places.round; }
 
-// The state of a host on one level: its streams with new bytes, and the bytes left in its turn.
+// The state of a host on one level (young or older streams): its streams with new bytes, and the
+// bytes left in its turn.
 struct HostTurn {
   Round<Stream, NewList> streams;
   std::uint32_t count = 0;   // number of these streams
   std::int64_t deficit = 0;  // bytes left in the turn
-  bool is_promoted = false;  // the host has the next turn, even if it has overdrawn earlier turns
+  bool is_promoted = false;  // the host gets the next turn, even if its deficit is negative
   RoundPlace round;
   ListHook<HostTurn> hook;
 };
@@ -29,7 +30,8 @@ struct StreamGroup {
   schedule::ClassId stream_class = 0;
   std::uint32_t streams = 0;  // number of streams in the group, waiting or not
   HostTurn young, older;
-  schedule::HostShare* share = nullptr;  // nullptr if the queues of the host are not counted
+  // Nullptr if the queues in which the host waits are not counted.
+  schedule::HostShare* share = nullptr;
   bool is_counted = false;  // `share` counts this group as a queue in which the host waits
 
   bool waits_on_both() const { return HostList::contains(young) && HostList::contains(older); }

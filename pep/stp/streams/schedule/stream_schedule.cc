@@ -134,7 +134,7 @@ void StreamSchedule::unlist_new(Stream& stream) {
   c.round(level).remove(turn);
   turn.is_promoted = false;
   recount(group);
-  // Unused bytes of a turn are not saved, but overdrawn bytes are remembered.
+  // A positive deficit (unused bytes of the turn) is not kept. A negative deficit is kept.
   turn.deficit = std::min<std::int64_t>(turn.deficit, 0);
   if (--c.hosts == 0) has_new_ &= ~schedule::class_bit(stream.stream_class);
 }
@@ -184,9 +184,9 @@ Stream* StreamSchedule::next_new(schedule::ClassId stream_class) {
     if (its.deficit <= 0) its.deficit += its.is_promoted ? least_turn_ : turn_;
     return its.deficit > 0 || its.is_promoted;
   };
-  // A host that waits in several queues overdraws by more than one turn. So hosts that owe bytes
-  // are skipped, and their debt shrinks each time. If there are too many of them, a host gets the
-  // turn though it owes bytes, and its debt is remembered.
+  // If a host waits in several queues, one packet may cost more than a turn, so its deficit becomes
+  // negative. Hosts with a negative deficit are skipped, and their deficit grows by a turn each
+  // time. After kMostPassed such hosts, the next host gets the turn anyway, and keeps its deficit.
   for (int passed = 0; !begin(*turn) && passed < kMostPassed; ++passed) {
     auto& hosts = c.round(turn->streams.front()->hot().places.new_level);
     hosts.move_to_back(*turn);
@@ -217,14 +217,15 @@ void StreamSchedule::on_new_sent(Stream& stream, std::size_t bytes, double loss_
   c.round(hot.places.new_level).on_served(turn, bytes);
   turn.streams.on_served(stream, bytes);
   const std::int64_t factor = group.factor();
-  // Limit the debt: a host that is promoted again and again would owe more than it can pay back.
+  // Limit the negative deficit. Otherwise, a host that is promoted again and again could never make
+  // up for it.
   turn.deficit = std::max(turn.deficit - sent * factor, -std::int64_t{turn_} * factor);
   turn.is_promoted = false;
   hot.places.deficit -= sent;
   if (turn.deficit <= 0) c.round(hot.places.new_level).move_to_back(turn);
   if (level_of(stream.send.sent()) != hot.places.new_level) {
     unlist_new(stream);
-    hot.places.round = {};  // the old value belongs to the round of the other level
+    hot.places.round = {};  // the old value refers to the round of the other level
     list_new(stream);
   } else if (hot.places.deficit <= 0) {
     turn.streams.move_to_back(stream);

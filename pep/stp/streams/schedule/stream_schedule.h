@@ -1,12 +1,12 @@
 // Decides which stream of a class sends next.
 //
-// Lost bytes have precedence over new bytes, within a share that depends on the loss. The first 64
-// KB of each stream have precedence over other new bytes. On each of these two levels there is
-// deficit round robin (Shreedhar and Varghese, SIGCOMM '95) over hosts, and over the streams of
-// each host. A stream or host that was away for a whole round gets the next turn, as sparse flows
-// do in FQ-CoDel (RFC 8290). So a keystroke does not wait for all streams that send continuously.
-// No stream gets more than one turn per round in this way. The caller decides which class has the
-// turn.
+// Lost bytes have precedence over new bytes, within a share that depends on the loss. New bytes
+// have two levels: the first 64 KB of each stream (young) have precedence over later bytes (older).
+// On each level there is deficit round robin (Shreedhar and Varghese, SIGCOMM '95) over hosts, and
+// over the streams of each host. A stream or host that was away for a whole round gets the next
+// turn, as sparse flows do in FQ-CoDel (RFC 8290). So a keystroke does not wait for all streams
+// that send continuously. No stream gets more than one turn per round in this way. The caller
+// decides which class has the turn.
 //
 // This class decides only the order. Streams knows what a stream has to send, and whether credit
 // allows it.
@@ -33,17 +33,17 @@ namespace satrelay::stp {
 
 class StreamSchedule {
  public:
-  // A stream is young until it has sent this many new bytes.
+  // A stream is young until it has sent this number of new bytes.
   static constexpr std::uint64_t kYoungBytes = 64 * 1024;
   // The share of young streams in the new bytes, while both young and older streams wait. So an
   // endless series of short flows leaves an eighth to the long flows.
   static constexpr schedule::CappedShare::Permille kYoungShare = 875;
 
   // The share of lost bytes in all bytes of a class, while streams without losses have new bytes.
-  // In steady state, lost bytes need the share `loss_ratio`. The result is one and a half times as
-  // much, so that a backlog shrinks, plus 5% for a loss that was not measured yet. So new streams
-  // are served even while the losses of an outage are retransmitted. A stream that has lost bytes
-  // also retransmits them in its own turns.
+  // In steady state, lost bytes need the share `loss_ratio`. The result is one and a half times
+  // this share, so that a backlog shrinks, plus 5% for losses that are not measured yet. With this
+  // limit, new streams can send even while the losses of an outage are retransmitted. Besides, a
+  // stream retransmits its lost bytes in its own turns.
   static schedule::CappedShare::Permille repair_share(double loss_ratio) {
     return std::clamp<schedule::CappedShare::Permille>(50 + static_cast<int>(loss_ratio * 1500), 50,
                                                        800);
@@ -56,10 +56,10 @@ class StreamSchedule {
   StreamSchedule(StreamSchedule&&) = default;
   StreamSchedule& operator=(StreamSchedule&&) = default;
 
-  // Sets the length of a turn to the bytes that `rate` sends in kTurnTime, between the least and
-  // the longest turn. In long turns a block is sent in one piece, so it makes only one or two
-  // segments for the far host, and is handled once at either end. But turns stay so short that
-  // users notice no delay. If `rate` is zero, the rate is unknown, and turns have the least length.
+  // Sets the length of a turn to the number of bytes that are sent at `rate` in kTurnTime, from
+  // least_turn to kLongestTurn. A long turn saves work, because a whole block is sent at once, and
+  // the far host gets it in one or two segments. But turns stay so short that users notice no
+  // delay. If `rate` is zero, the rate is unknown, and turns have the length least_turn.
   static constexpr Duration kTurnTime = Duration::microseconds(125);
   static constexpr std::uint32_t kLongestTurn = 64 * 1024;
   void set_rate(BitRate rate) {
@@ -67,17 +67,17 @@ class StreamSchedule {
   }
 
   // Assigns the stream to a class and a host. To be called before any other call for the stream.
-  // The stream is counted for its host from when it first has something to send until leave().
+  // The stream counts as a stream of its host after it has had something to send, until leave().
   void join(Stream& stream, schedule::ClassId stream_class, std::uint64_t host);
-  // The stream has ended, or will have nothing to send for long. If it was the last stream of its
-  // host, the host's deficit is forgotten.
+  // The stream has ended, or has had nothing to send for a long time. If the host has no other
+  // streams, its deficit is forgotten.
   void leave(Stream& stream);
   // Removes the stream from all lists. The stream keeps its class and host.
   void remove(Stream& stream);
 
-  // If the session is paused, it sends nothing, and its hosts do not count as waiting
-  // (host_share.h). With very many hosts, a change takes several calls of go_on(), as long as
-  // go_on_waits() is true.
+  // Says whether the session is paused: it sends nothing, and its hosts do not count as waiting
+  // (host_share.h). To update the counts of very many hosts, call go_on() until go_on_waits() is
+  // false.
   void pause(bool paused);
   bool go_on_waits() const { return recount_.active(); }
   void go_on(WorkCount& work);
@@ -88,22 +88,23 @@ class StreamSchedule {
   schedule::ClassSet has_new() const { return has_new_; }
   // The only stream with new bytes; nullptr if there are several or none.
   const Stream* only_new() const;
-  // As long as all streams that wait now go on waiting, this stream gets about 1/sharers() of the
-  // rate of its class.
+  // Returns the number of waiting hosts of the class, times the number of waiting streams of this
+  // host. If the same streams continue to wait, this stream gets about 1/sharers() of the rate of
+  // its class.
   std::uint64_t sharers(const Stream& stream) const;
   static constexpr std::uint64_t kNoLimit = ~std::uint64_t{0};
-  // Returns how many bytes the stream may still send in its current turn; kNoLimit if no other
-  // stream of its class waits. The stream must have the turn.
+  // Returns how many bytes the stream may still send in its current turn. Returns kNoLimit if no
+  // other stream of its class waits. The turn must belong to this stream.
   std::uint64_t turn_left(const Stream& stream) const;
   // The stream of the class that may send new bytes now; nullptr if no stream has new bytes.
   Stream* next_new(schedule::ClassId stream_class);
   // The stream that next_new() returned has sent `bytes` new bytes. Its turn ends when the turn's
   // bytes are used up.
   void on_new_sent(Stream& stream, std::size_t bytes, double loss_ratio);
-  // Gives the stream the next turn, as its OPEN is in the packet, and its first bytes should follow
-  // in the same packet.
+  // Gives the stream the next turn. Used when the OPEN of the stream is in the packet, so that its
+  // first bytes follow in the same packet.
   void promote(Stream& stream);
-  // How many times the host is charged for new bytes of the stream (host_share.h).
+  // The number of bytes that the host is charged for each new byte of the stream (host_share.h).
   static std::uint32_t factor(const Stream& stream) {
     const StreamGroup* group = stream.hot().places.group;
     return group == nullptr ? 1 : group->factor();
@@ -134,8 +135,8 @@ class StreamSchedule {
   }
   // Whether another stream of the class has new bytes.
   bool others_wait(const Stream& stream) const;
-  // Whether any stream of the same class has new bytes and no losses. New bytes of a stream with
-  // losses do not count, as they would wait at the receiver for the lost bytes. After an outage all
+  // Whether any stream of the same class has new bytes and no losses. Streams with losses do not
+  // count, as their new bytes would wait at the receiver for the lost bytes. After an outage all
   // streams may have losses.
   bool whole_ones_wait(const Stream& lost) const { return classes_[lost.stream_class].whole > 0; }
   // Whether lost bytes are sent before new bytes of other streams, if both wait. on_repaired() and
@@ -152,8 +153,8 @@ class StreamSchedule {
     explicit Class(std::uint32_t burst) : young_share(burst), repair_share(burst) {}
     using Hosts = Round<HostTurn, HostList>;
     Hosts young, older;
-    std::size_t hosts = 0;  // hosts in these rounds; a host in both counts twice
-    std::size_t twice = 0;  // hosts in both rounds
+    std::size_t hosts = 0;  // number of hosts in `young`, plus number of hosts in `older`
+    std::size_t twice = 0;  // number of hosts that are in both rounds
     std::size_t whole = 0;  // streams that have new bytes and no losses
     LostList lost_young, lost_older;
     schedule::CappedShare young_share, repair_share;
@@ -170,7 +171,7 @@ class StreamSchedule {
     std::size_t operator()(const GroupKey& key) const { return key.second + key.first; }
   };
 
-  // One call of next_new() skips at most this many hosts.
+  // Maximum number of hosts that one call of next_new() skips.
   static constexpr int kMostPassed = 64;
 
   static Stream::Level level_of(std::uint64_t offset) {
@@ -200,13 +201,13 @@ class StreamSchedule {
   std::array<Class, schedule::kClasses> classes_;
   schedule::ClassSet has_new_ = 0;
   schedule::ClassSet has_lost_ = 0;
-  // The groups are in several maps that grow separately, since moving all of them at once would
-  // take long.
+  // The groups are divided among several maps. When a map grows, only its own groups are moved,
+  // which takes less time.
   using Groups = std::unordered_map<GroupKey, std::unique_ptr<StreamGroup>, GroupHash>;
   static constexpr unsigned kPartBits = 7;
   Groups& groups_with(std::uint64_t host) { return groups_[host >> (64 - kPartBits)]; }
   std::vector<Groups> groups_;  // empty until the first group
-  IncrementalScan recount_;     // goes over the maps
+  IncrementalScan recount_;     // visits the maps one after the other after pause()
 };
 
 }  // namespace satrelay::stp
