@@ -99,8 +99,8 @@ void Arena::return_reserve(ReserveIndex reserve) {
   if (division.taken != 0) return;
   pool_->unlist(partly_taken_, block);
   pool_->free.push_back(block);
-  // These calls run keep(), which keeps at most as many bytes for this part as are free. So the
-  // block must be in the list of free blocks before.
+  // count_back() limits `kept_` to the number of free bytes, so the block must already be in the
+  // list of free blocks.
   count_blocks_of_reserves(blocks_of_reserves_ - 1);
   count_back(block_size());
 }

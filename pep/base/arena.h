@@ -32,14 +32,15 @@ class Arena {
  public:
   static constexpr std::size_t kMostReservesOfABlock = 16;
 
-  // Memory that is kept for the owner of a part. Other parts must leave free the kept bytes that
-  // this part does not hold yet.
+  // Memory that is kept for one part. If the part does not hold that much yet, the other parts must
+  // leave the missing bytes free.
   struct Kept {
     // Number of bytes that the owner has promised to store for peers. The peers may send them at
     // any time (see use_promise()).
     std::uint64_t promised = 0;
     std::uint64_t beside = 0;  // bytes kept for all other uses
-    // Number of reserves that are kept. The bytes above include the blocks of these reserves.
+    // Number of reserves that are kept for the part. The two values above include the memory of
+    // these reserves.
     std::uint64_t reserves = 0;
   };
 
@@ -70,7 +71,7 @@ class Arena {
   [[nodiscard]] ReserveIndex take_reserve();
   void return_reserve(ReserveIndex reserve);
 
-  // Tracks the blocks and reserves that images own.
+  // Returns the record of which blocks and reserves belong to images.
   ArenaImages images() { return {*pool_, reserves_of_a_block_}; }
 
   std::byte* data(BlockIndex block) { return memory_.data() + (std::size_t{block} << shift_); }
@@ -107,8 +108,8 @@ class Arena {
   // Bytes that this part holds, including blocks of reserves.
   std::uint64_t held() const { return held_; }
   std::uint64_t reserves_held() const { return reserves_held_; }
-  // Number of blocks that the part holds or may take now. The number decreases when other parts
-  // take blocks that are kept for no part.
+  // Number of blocks that the part holds, plus the number that it may take now. The sum decreases
+  // if another part takes blocks that are kept for no part.
   std::size_t attainable_blocks() const {
     if (!is_shared()) return total_;
     return static_cast<std::size_t>(held_ >> shift_) + free_blocks();
@@ -126,7 +127,7 @@ class Arena {
     return all - std::min(all, pool_->promised);
   }
 
-  // --- memory promised to peers, which may send as much at any time ----------------------------
+  // --- promised memory: peers may send this number of bytes at any time ------------------------
   std::uint64_t promised() const { return kept_for_.promised; }
   std::uint64_t promise_left() const {
     return kept_for_.promised - std::min(kept_for_.promised, promise_used_);
@@ -146,12 +147,13 @@ class Arena {
   // Sets the promise of an arena that is not a part.
   void set_promised(std::uint64_t bytes) { kept_for_.promised = bytes; }
 
-  // The image holds the accounts: which blocks and reserves are taken, by which part, and which
-  // blocks and reserves images own. It leaves out the memory itself and the sizes. The image of a
-  // whole arena comes before the images of its parts.
+  // The image contains which blocks and reserves are taken, how many of them each part holds, and
+  // which of them belong to images. It contains neither the memory itself nor the sizes. The image
+  // of a whole arena comes before the images of its parts.
   void image(Image& image);
 
-  // Number of free bytes that are now kept for this part, and for all parts together.
+  // Number of free bytes that are now kept: kept() for this part, kept_for_all() for all parts
+  // together.
   std::uint64_t kept() const { return kept_; }
   std::uint64_t kept_for_all() const { return pool_->kept; }
 
@@ -173,10 +175,11 @@ class Arena {
   void keep() {
     if (is_shared()) keep_from_others();
   }
-  // Updates `kept_`, the number of free bytes that the other parts must leave to this part. It is
-  // the kept memory that this part does not hold yet, and at least the unused bytes of its promise
-  // to peers. It never exceeds the free bytes. So if this part has used promised blocks for other
-  // purposes, the other parts need not replace them.
+  // Updates `kept_`, the number of free bytes that the other parts must not take. It is the larger
+  // of two values: the kept memory that this part does not hold yet, and the promised bytes that
+  // peers have not sent yet. But it never exceeds the free bytes that are not kept for other parts.
+  // So if this part has used promised memory for other purposes, the other parts need not replace
+  // that memory.
   void keep_from_others() {
     const std::uint64_t part = kept_for_.promised + kept_for_.beside;
     const std::uint64_t wanted = std::max(part - std::min(part, held_), promise_left());

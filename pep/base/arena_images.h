@@ -1,7 +1,7 @@
-// Tracks which blocks and reserves of an arena are owned by images. When an object is written to an
-// image, its blocks pass to the image. When an object is read from the image, they pass to that
-// object. A block that no image owns is free or owned by an object. So two objects never own the
-// same block, even if the octets of an image are wrong.
+// Records which blocks and reserves of an arena belong to images (image/image.h). When an object is
+// written to an image, its blocks pass from the object to the image. When an object is read from
+// the image, they pass to the new object. take() refuses a block that does not belong to an image.
+// So two objects never own the same block, even if the octets of an image are wrong.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,7 @@
-// Divides a number of places among several holders. Half of the places are kept, in equal parts,
-// for holders that hold less than their part. Any holder may take the other half, first come, first
-// served. So a greedy holder cannot take the parts of the other holders. Taking or giving back a
-// place costs O(1).
+// Divides a number of places among several holders. Half of the places are divided into equal
+// parts, one for each holder. If a holder holds less than its part, the missing places are kept
+// free for that holder. Any holder may take the other half, first come, first served. So a greedy
+// holder cannot take the parts of the other holders. Taking or giving back a place costs O(1).
 #pragma once
 
 #include <algorithm>
@@ -24,8 +24,9 @@ constexpr std::uint64_t available_to_one(std::uint64_t free, std::uint64_t kept,
 template <typename Holder>
 class EqualParts {
  public:
-  // `least` is the smallest size of a part. If parts of this size add up to more than half of the
-  // places, only the first holders to take places get whole parts.
+  // `least` is the minimum size of a part. If there are so many holders that parts of this size add
+  // up to more than half of the places, only the first holders that take places are sure of a whole
+  // part.
   EqualParts(std::uint64_t places, std::size_t holders, std::uint64_t least = 1)
       : least_(least), held_(holders) {
     resize(places);
@@ -53,7 +54,7 @@ class EqualParts {
   std::uint64_t taken() const { return taken_; }
   std::uint64_t held(Holder holder) const { return held_[holder]; }
   bool is_below_part(Holder holder) const { return held_[holder] < part_; }
-  // Places that the holder may take.
+  // Number of places that the holder may take now.
   std::uint64_t available(Holder holder) const {
     const std::uint64_t own = part_ - std::min(part_, held_[holder]);
     return available_to_one(free(), own + std::min(kept_ - own, places_ / 2), own);

@@ -2,8 +2,8 @@
 // level, and fixed costs per block and per part of a frame. They determine how large a block may be
 // at each level.
 //
-// docs/measurements.md ("Compression") measures three texts on one core with warm caches. The
-// weights are the mean times of the text that takes longest.
+// docs/measurements.md ("Compression") measures three texts on one core with warm caches. Each
+// weight is the mean time for the text that takes longest.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ inline constexpr std::size_t kMaxPlainBlock = 64 * 1024;
 // Up to this level, blocks are limited to a size that takes at most kMostEncodingWork. Above this
 // level, the time of a block is not limited (docs/configuration.md, compress_level).
 inline constexpr int kHighestBoundedLevel = 9;
-// Most work to compress one block at a level up to kHighestBoundedLevel.
+// Maximum work to compress one block at a level up to kHighestBoundedLevel.
 inline constexpr Work kMostEncodingWork = 500'000;
 
 // Picoseconds to compress an octet.
@@ -38,7 +38,7 @@ constexpr Work encoding_work(int level, std::size_t plain) {
   return kBeginningWork + work_of(plain, encoding_weight(level));
 }
 
-// Most plain bytes that a block may have at `level`.
+// Maximum number of plain bytes in a block at `level`.
 constexpr std::size_t largest_block(int level) {
   if (level > kHighestBoundedLevel) return kMaxPlainBlock;
   const std::size_t most = (kMostEncodingWork - kBeginningWork) * 1000 / encoding_weight(level);

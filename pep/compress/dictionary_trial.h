@@ -9,7 +9,7 @@
 
 namespace satrelay::compress {
 
-// A trial for blocks of about one size.
+// A trial for blocks of similar size.
 class DictionaryTrial {
  public:
   // Must be called once for each block. Returns whether the block should be compressed both with

@@ -13,9 +13,9 @@ namespace satrelay::compress {
 inline constexpr int kLowestLevel = -5;
 inline constexpr int kHighestLevel = 9;  // the highest level that compress_level `auto` uses
 
-// The level for a link if the speed of the processor is unknown. The steps assume text that shrinks
-// to a quarter. Then one core spends a quarter of its time on compression to fill the link
-// (docs/measurements.md, "Compression").
+// The level for a link if the speed of the processor is unknown. The steps are chosen for text that
+// compresses to a quarter of its size: while one core fills the link, it spends a quarter of its
+// time on compression (docs/measurements.md, "Compression").
 constexpr int level_for(BitRate link) {
   struct Step {
     std::uint64_t megabits;

@@ -13,9 +13,9 @@ constexpr unsigned kMinMatch = 5;
 
 bool is_ours(int level) { return level >= kFirstOfOurs && level <= kHighestBoundedLevel; }
 
-// Our first level tries more positions for a match. The other levels look two octets ahead for a
-// longer match. Looking ahead takes the same time, and finds more matches in text with ascending
-// numbers, such as record numbers.
+// Our first level (6) tries more positions for a match. Our other levels (7 to 9) look two octets
+// ahead for a longer match. Looking ahead takes the same time, and finds more matches in text with
+// ascending numbers, such as record numbers.
 constexpr unsigned search_log(int level) { return level == kFirstOfOurs ? 4 : 3; }
 constexpr ZSTD_strategy strategy(int level) {
   return level == kFirstOfOurs ? ZSTD_lazy : ZSTD_lazy2;

@@ -39,9 +39,9 @@ class Budget {
   }
   BitRate rate() const { return rate_; }
 
-  // Whether a packet may be sent now. If the bucket is full, one packet may have more octets than
-  // there are tokens for it. With Claim::kFirst, it may have any size, and otherwise at most
-  // `least` / 2 octets.
+  // Whether a packet may be sent now. If the bucket is full, the next packet may have more octets
+  // than there are tokens for it: with Claim::kFirst any number, and otherwise at most `least` / 2
+  // octets.
   bool allows(ByteCount size, Claim claim, Instant now) const {
     return fits(size, claim, now) && (all_ == nullptr || all_->fits(size, claim, now));
   }
@@ -54,8 +54,8 @@ class Budget {
   bool earns_in_a_second(ByteCount size) const {
     return rate_.time_for(size) <= Duration::seconds(1);
   }
-  // Takes the tokens for a packet that has to wait, behind all earlier packets. Returns when the
-  // packet may be sent. The caller must call on_left() when it sends the packet.
+  // Takes the tokens for a packet that has to wait until all earlier packets have their tokens.
+  // Returns when the packet may be sent. The caller must call on_left() when it sends the packet.
   Instant book(ByteCount size, Instant now) {
     const Duration time = rate_.time_for(size);
     const Instant free = later(owed_until_, now);
@@ -94,8 +94,8 @@ class BudgetPlace {
     if (at_.is_never()) {
       at_ = budget->book(size, now);
     } else if (rate_ != budget->rate() && at_ > now) {
-      // The number of octets to wait for stays the same, so the remaining time depends on the new
-      // rate.
+      // The packet still waits for the same number of tokens. They come at the new rate, so the
+      // remaining time changes.
       at_ = now + budget->rate().time_for(rate_.bytes_in(at_ - now));
     }
     rate_ = budget->rate();

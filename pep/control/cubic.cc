@@ -41,7 +41,7 @@ void Cubic::on_ack(const AckSample& sample) {
   }
   after_timeout_ = false;
   if (!epoch_.begun) begin_epoch();
-  // Only time in which the window was in use drives the cubic (section 5.8).
+  // The cubic depends only on the time in which the window was in use (section 5.8).
   if (!last_ack_.is_never()) epoch_.length = epoch_.length + (sample.now - last_ack_);
   last_ack_ = sample.now;
   if (bytes > 0) grow_avoidance(bytes, sample.smoothed_rtt);

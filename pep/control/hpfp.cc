@@ -6,7 +6,8 @@ namespace satrelay::control {
 namespace {
 
 constexpr double kProportional = 0.1, kIntegral = 0.3, kDerivative = 0.05;
-// The rate is at least this share of the target. At a lower rate, reports could end.
+// The rate is at least this share of the target. At a lower rate, the receiver might stop sending
+// reports.
 constexpr double kLeastShare = 0.01;
 
 double as_bits(BitRate rate) { return static_cast<double>(rate.to_bits_per_second()); }

@@ -1,8 +1,9 @@
-// Excuses delay and loss that a gateway's own machine causes, and not the link. A machine that runs
-// late adds delay that looks like a queue on the link. A machine with a port that overflows adds
-// loss. Usually only the peer knows that its machine is the cause, so the controller believes the
-// peer, but only for a limited time: a machine that is always late is itself the bottleneck. A peer
-// that lies about its machine gains no more than a peer that lies about arrivals.
+// Recognizes delay and loss that the machine of a gateway causes, and not the link, so that they do
+// not reduce the rate for long. A machine that runs late adds delay that looks like a queue on the
+// link. A machine with a port that overflows adds loss. Usually only the peer knows that its
+// machine is the cause, so the controller believes the peer, but only for a limited time: a machine
+// that is always late is itself the bottleneck. A peer that lies about its machine gains no more
+// than a peer that lies about arrivals.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +13,7 @@
 
 namespace satrelay::control {
 
-// Limits how long lateness that machines report is believed.
+// Limits the time for which the controller believes the lateness that machines report.
 class PunctualSamples {
  public:
   // Samples with at most this lateness count as punctual. The lateness is small compared with any
@@ -44,15 +45,16 @@ class CutExcuse {
   static constexpr int kMost = 4;
   static constexpr Duration kRest = Duration::seconds(10);
 
-  // Call when the rate was cut because of packets that arrived until `arrived`, by the receiver's
-  // clock.
+  // Call when the rate was cut. The newest packet that led to the cut arrived at `arrived`, by the
+  // receiver's clock.
   void on_cut(Instant arrived, Instant now) {
     if (now >= last_ + kRest) left_ = kMost;
     last_ = now;
     until_ = arrived + kNews;
     open_ = left_ > 0;
   }
-  // Whether the sample excuses the last cut. Returns true at most once for each cut.
+  // Whether the sample shows that a machine caused the last cut. Returns true at most once for each
+  // cut.
   bool holds(const FeedbackSample& sample) {
     open_ = open_ && sample.arrived <= until_;
     if (!open_ || sample.packets_lost_at_receiver * kPart <= sample.packets_delivered) return false;

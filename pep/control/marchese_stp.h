@@ -1,7 +1,7 @@
 // The Satellite Transport Protocol of Marchese: TCP's window with configurable parameters (table
 // 1). Loss is attributed to the channel (section V).
 //
-//   cwnd = IW; ssthresh = Th; slow start: cwnd += F an ACK; avoidance: cwnd += G a round trip
+//   cwnd = IW; ssthresh = Th; slow start: cwnd += F per ACK; avoidance: cwnd += G per round trip
 //   TW = min{cwnd, min(source buffer, rwnd)}, rwnd = half of the receiver's buffer
 #pragma once
 
@@ -17,8 +17,8 @@ class MarcheseStp final : public RateController {
     BitRate capacity;                  // of the carrier
     std::uint32_t initial_window = 6;  // IW, packets
     std::uint32_t threshold = 0;       // Th, packets; 0 for no threshold
-    std::uint32_t growth = 10;         // F, packets an ACK
-    std::uint32_t avoidance = 1;       // G, packets a round trip
+    std::uint32_t growth = 10;         // F, packets for each ACK
+    std::uint32_t avoidance = 1;       // G, packets for each round trip
     // The buffer at either end, including the IP layer. Zero stands for a buffer that keeps the
     // link busy (section IV): twice what the link carries in a round trip and two report intervals.
     ByteCount buffer = ByteCount(0);

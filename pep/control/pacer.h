@@ -44,8 +44,8 @@ class Pacer {
   }
 
   // `lead` is the number of bytes that may be sent beyond the burst, for a train that must be sent
-  // at once. Senders without a lead wait until the excess was sent. So several trains together
-  // exceed the burst by no more than the longest lead.
+  // at once. A sender without a lead waits until the carrier has sent these bytes. So several
+  // trains together exceed the burst by no more than the longest lead.
   bool can_send(Instant now, ByteCount lead = {}) const {
     return busy_until_ <= open_until(now, lead);
   }
@@ -72,10 +72,11 @@ class Pacer {
     }
     busy_until_ = later(busy_until_, now) + last_time_;
   }
-  // Debits a packet that is sent even if can_send() is false. Such packets move free_at() to at
-  // most 20 ms after now, or to the burst and two long packets after now if that is later. Bytes
-  // beyond that are not debited. Only for a pacer that keeps the rate of one sender, on a carrier
-  // with a pacer of its own. In the pacer of a carrier, this would exceed the carrier's rate.
+  // Debits a packet that is sent even if can_send() is false. This moves free_at() no further than
+  // a limit: 20 ms after now, or the time for the burst and two long packets after now if that is
+  // later. Bytes beyond the limit are not debited. Only for a pacer that limits one sender on a
+  // carrier with a pacer of its own. In the pacer of a carrier, bytes that are not debited would
+  // exceed the carrier's rate.
   void on_sent_regardless(std::size_t ip_bytes, Instant now) {
     const Instant booked = busy_until_;
     on_sent(ip_bytes, now);
@@ -91,9 +92,10 @@ class Pacer {
     if (busy_until_ > now) busy_until_ = now + rate.time_for(rate_.bytes_in(busy_until_ - now));
     take(rate);
   }
-  // Sets this pacer's part of a rate that several pacers share. The number of unused bytes of the
-  // burst stays the same, or the number of bytes debited beyond the burst. So however the parts
-  // change, all pacers together send no more than their parts allow.
+  // Sets this pacer's part of a rate that several pacers share. If a part of the burst is unused,
+  // the number of its unused bytes stays the same. If bytes were debited beyond the burst, their
+  // number stays the same. So however the parts change, all pacers together send no more than their
+  // parts allow.
   void take_share(BitRate rate, Instant now) {
     if (rate == rate_) return;
     const Instant open = now + burst_;
@@ -135,7 +137,7 @@ class Pacer {
   Duration burst_;
   Duration most_booked_;  // limit of free_at() - now for urgent packets
   Instant busy_until_;
-  std::size_t last_size_ = 0;  // IP bytes of the last packet, which takes last_time_
+  std::size_t last_size_ = 0;  // IP bytes of the last packet; last_time_ is the time that it takes
   Duration last_time_;
 };
 

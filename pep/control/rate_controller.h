@@ -35,14 +35,15 @@ struct FeedbackSample {
   Instant sent;
   Instant arrived;
   ByteCount received;
-  // The number of that packet: how many calls of on_sent() came before the call for the packet.
+  // The number of the newest packet: how many calls of on_sent() came before the call for this
+  // packet.
   std::uint64_t number = 0;
-  // Bytes that the carrier's pacer had booked just after that packet was sent, including the
-  // packet. If the link carries the paced rate, it had at most these bytes left to send. The part
-  // before the packet is rounded down (SentPacket::booked_before()).
+  // Bytes that the carrier's pacer counted as not sent yet, just after the newest packet was sent.
+  // The count includes this packet. The bytes before the packet are rounded down
+  // (SentPacket::booked_before()). If the link carries the paced rate, it had at most this number
+  // of bytes left to send.
   ByteCount booked;
-  // The part of the delay `arrived` - `sent` that was caused not by the link, but by a gateway's
-  // machine that did not run in time.
+  // The part of the delay `arrived` - `sent` that a gateway's machine has caused by running late.
   Duration lateness;
   // Packets that this sample or an earlier one counted as lost, although they had reached the
   // receiver: the receiver's port had no room for them. The sender must believe the peer about this
@@ -108,8 +109,8 @@ class RateController {
   }
   // The rate at which the pacer may send, including the overhead of the link; never zero.
   virtual BitRate rate() const = 0;
-  // Why the controller itself last reduced rate(). The session calls this as soon as the rate has
-  // fallen. nullopt if the fall was no cut, but the end of a trial at a higher rate.
+  // Why the controller itself last reduced rate(). The session calls this as soon as rate() has
+  // fallen. nullopt if rate() fell only because a short trial at a higher rate has ended.
   virtual std::optional<CutCause> cut_cause() const { return CutCause::kController; }
   // rate() without short trials at a higher rate.
   virtual BitRate sustained_rate() const { return rate(); }
@@ -127,8 +128,9 @@ class RateController {
   virtual Instant holds_until() const { return Instant(); }
   // New data waits while this many bytes are in flight, including the overhead of the link.
   virtual ByteCount window() const { return kNoWindow; }
-  // Whether the values above stay the same while several packets are sent at one instant, from the
-  // first packet on. An override that returns true must guarantee that.
+  // Several packets may be sent at one instant. Returns whether the functions above keep returning
+  // the same values once the first of these packets was sent. An override that returns true must
+  // guarantee that.
   virtual bool is_steady() const { return false; }
 };
 

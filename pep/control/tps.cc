@@ -98,8 +98,8 @@ BitRate Tps::rate() const {
                     std::max(paced_rate(config_.capacity), BitRate::bits_per_second(1'000)));
 }
 
-// The most bytes that can be unreported with one report per round trip. The pacing enforces the
-// congestion window.
+// Maximum number of bytes that can be unreported if there is one report per round trip. The pacing
+// enforces the congestion window.
 ByteCount Tps::window() const { return ByteCount((2 * window_ + 2) * packet_.value()); }
 
 }  // namespace satrelay::control

@@ -39,8 +39,8 @@ class WindowController {
   // Called when the path carries smaller segments than before.
   virtual void set_segment_size(std::uint32_t segment_size) = 0;
   virtual std::uint64_t window() const = 0;  // cwnd, bytes
-  // Bytes. kNoThreshold before the first loss: then on_idle_restart() makes the controller equal to
-  // a new one.
+  // In bytes. kNoThreshold means that there was no loss yet. Then on_idle_restart() makes the
+  // controller equal to a new one.
   virtual std::uint64_t slow_start_threshold() const = 0;
   virtual void image(Image& image) = 0;
 };

@@ -30,7 +30,7 @@ void GcmOpenSsl::encrypt(const Nonce& nonce, ConstBytes associated, ConstBytes p
   EVP_CIPHER_CTX* const context = encryption_.get();
   int written = 0;
   must(EVP_EncryptInit_ex2(context, nullptr, nullptr, raw(nonce.data()), nullptr));
-  // Without bytes and without an address, this call would end the message, so it is skipped if
+  // If this call gets a null pointer and a length of 0, it ends the message. So it is skipped if
   // there are no associated data.
   if (!associated.empty()) {
     must(EVP_EncryptUpdate(context, nullptr, &written, raw(associated.data()),

@@ -35,7 +35,7 @@ struct Algorithms {
 // that names the missing algorithm.
 const Algorithms& algorithms();
 
-// Checks the result of calls that cannot fail on a valid object, unless memory runs out.
+// Checks the result of a call on a valid object, which fails only if memory runs out.
 inline void must(int result) { SATRELAY_CHECK(result == 1); }
 
 inline const unsigned char* raw(const std::byte* bytes) {

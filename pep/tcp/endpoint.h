@@ -42,9 +42,10 @@ namespace satrelay::tcp {
 
 class Endpoint {
  public:
-  // Counters and settings that many endpoints share. `common` replaces the arena and the profile
-  // that the constructor gets. `counters` is used only if `common` is empty. An endpoint that gets
-  // neither has counters of its own. Shared counters must outlive the endpoints.
+  // Counters and settings that many endpoints share. If `common` is set, it replaces the profile
+  // and the arena that the constructor gets, and `counters` is ignored. If only `counters` is set,
+  // the endpoint uses these counters. If neither is set, the endpoint has counters of its own.
+  // Shared counters must outlive the endpoints.
   struct Shared {
     Counters* counters = nullptr;
     std::shared_ptr<const Common> common;
@@ -174,8 +175,9 @@ class Endpoint {
   ReceivingView receiving() const { return ReceivingView(tcb_); }
   Questions& questions() { return tcb_.questions; }
   const Questions& questions() const { return tcb_.questions; }
-  // Whether `header` belongs to another connection of the peer, instead of answering our SYN. The
-  // reset with which handle_segments() answers (RFC 9293) ends that other connection.
+  // Whether `header` belongs to another connection of the peer, and so does not answer our SYN.
+  // handle_segments() answers such a segment with a reset (RFC 9293), which ends the other
+  // connection.
   bool shows_another_connection(const wire::TcpHeader& header) const {
     return tcp::shows_another_connection(tcb_, header);
   }

@@ -13,15 +13,15 @@ namespace satrelay::tcp {
 
 inline constexpr std::uint16_t kDefaultMss = 536;  // RFC 9293 section 3.7.1
 inline constexpr std::uint16_t kSmallestMss = 48;  // leaves space for all options and some payload
-// The least limit for options and payload that an ICMP message can set, in octets. A forged message
-// must not make segments arbitrarily small. An IPv4 MTU of 552, the usual lower bound of hosts,
-// carries 512 octets.
+// An ICMP message cannot limit the options and payload of a segment to fewer octets than this. A
+// forged message must not make segments arbitrarily small. An IPv4 MTU of 552, the usual lower
+// bound of hosts, carries 512 octets.
 inline constexpr std::uint16_t kSmallestPathSegment = 512;
 inline constexpr std::uint8_t kLargestWindowScale = 14;  // RFC 7323 section 2.3
 inline constexpr std::uint16_t kTimestampsSize = 12;     // bytes of the option with padding
 
 struct Negotiation {
-  // Most bytes of options and payload in a segment that we send.
+  // Maximum number of bytes of options and payload in a segment that we send.
   std::uint16_t segment_limit = kDefaultMss;
   std::uint8_t send_scale = 0;     // shift of the window field that the peer sends
   std::uint8_t receive_scale = 0;  // shift of the window field that we send
@@ -33,7 +33,7 @@ struct Negotiation {
     image.at_most(kLargestWindowScale, send_scale);
     image.at_most(kLargestWindowScale, receive_scale);
   }
-  // Most payload bytes of a segment without SACK blocks.
+  // Maximum number of payload bytes in a segment without SACK blocks.
   std::uint16_t segment_size() const {
     return static_cast<std::uint16_t>(segment_limit - (timestamps ? kTimestampsSize : 0));
   }

@@ -44,8 +44,8 @@ class Timestamps {
     return Instant::from_nanoseconds(ticks * 1'000'000);
   }
 
-  // After an image was read, the peer sees no jump in our timestamps, even if Instant has another
-  // epoch in this process.
+  // When an image is read, our timestamps continue without a jump, even if Instant has another
+  // epoch in the reading process.
   void image(Image& image) {
     std::uint32_t clock = value(image.now());
     image(clock, recent_);

@@ -46,7 +46,7 @@ enum class Acceptance : std::uint8_t { kRefused, kAccepted };
 
 // Settings that many endpoints share.
 struct Profile {
-  std::uint64_t send_limit = 1 << 20;  // most bytes in the send buffer
+  std::uint64_t send_limit = 1 << 20;  // maximum number of bytes in the send buffer
   // Window scale that we announce. It is large, because it cannot change during a connection.
   std::uint8_t window_scale = 14;
   control::Congestion congestion = control::Congestion::kCubic;
@@ -74,8 +74,8 @@ struct Config : Profile {
   std::uint16_t mss = 1460;            // our announced MSS: the LAN MTU less 40 (IPv4) or 60 (IPv6)
   std::uint32_t initial_sequence = 0;  // RFC 6528: the owner computes it from the addresses
   std::uint32_t timestamp_offset = 0;  // added to TSval (RFC 7323 section 5.4)
-  // Most bytes that are stored and not yet consumed. Windows are advertised in units of 1 <<
-  // window_scale, so up to one unit more may be promised and stored.
+  // Maximum number of bytes that are stored and not yet consumed. Windows are advertised in units
+  // of 1 << window_scale, so up to one unit more may be promised and stored.
   std::uint64_t receive_limit = 1 << 20;
 };
 

@@ -1,8 +1,9 @@
 // The marks of urgent data in one direction (RFC 9293 section 3.8.5, RFC 6093). A mark is the
 // offset of the octet after the urgent octet, as Linux sets the pointer.
 //
-// At most one mark, the last, lies beyond the current end of the stream. A new mark then replaces
-// the last one. Hosts do the same: they keep only the newest pointer to data that has not arrived.
+// At most one mark lies beyond the current end of the stream: the last mark. If the last mark lies
+// there, a new mark replaces it. Hosts do the same: they keep only the newest pointer to data that
+// has not arrived.
 #pragma once
 
 #include <algorithm>
@@ -19,9 +20,9 @@ class UrgentMarks {
   // No window is larger than 1 GiB (RFC 7323 section 2.3), and no urgent pointer leads more than
   // 0xffff octets beyond the window.
   static constexpr std::uint64_t kMostAhead = (std::uint64_t{1} << 30U) + 0xffff;
-  // Most marks that are kept, so that a host that marks each segment does not make a flow large. If
-  // all are in use, a new mark replaces the last one, and the urgent octet of the last one becomes
-  // ordinary data.
+  // Maximum number of marks that are kept, so that a host that marks each segment does not use much
+  // memory. If all are in use, a new mark replaces the last one. The urgent octet of the replaced
+  // mark becomes ordinary data.
   static constexpr std::size_t kMost = 8;
 
   enum class Added : std::uint8_t {

@@ -162,7 +162,8 @@ void BlockRing::image(Image& image) {
   reserve_used_ = 0;
 }
 
-// Moves the block of one key to the image that is written, or from the image that is read.
+// Writing an image moves the block of one key from the ring to the image. Reading an image moves it
+// from the image to the ring.
 void BlockRing::move_block(BlockIndex& block, Image& image) {
   image(block);
   if (block == kNoBlock) return;

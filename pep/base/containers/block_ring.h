@@ -58,8 +58,8 @@ class BlockRing {
     SATRELAY_CHECK(has_reserve() && offset >= base_ && offset < reserve_end());
     return run_of_reserve(offset);
   }
-  // Returns the end of the range that begins at `offset` and can certainly be stored if the ring
-  // takes `blocks` more blocks from the arena.
+  // Returns the offset up to which all bytes from `offset` on can be stored if the arena gives the
+  // ring `blocks` more blocks.
   std::uint64_t room_end(std::uint64_t offset, std::uint64_t blocks) const {
     const std::uint64_t key = offset >> arena_->block_shift();
     const std::uint64_t next = key + (find(offset) == kNoBlock ? 0 : 1);
@@ -94,8 +94,8 @@ class BlockRing {
   const Arena& arena() const { return *arena_; }
 
  private:
-  // Most keys that a ring may span. This limits the memory of the ring's array. With blocks of 4
-  // KiB, the keys span 64 GiB of a stream.
+  // Maximum number of keys that a ring may span. This limits the memory of the ring's array. With
+  // blocks of 4 KiB, the keys span 64 GiB of a stream.
   static constexpr std::uint64_t kMaxKeys = std::uint64_t{1} << 24;
 
   // Returns the block that holds `offset`, or kNoBlock if there is none.

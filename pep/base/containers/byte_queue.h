@@ -26,8 +26,8 @@ class ByteQueue {
   void disown() { blocks_.disown(); }
   bool has_reserve() const { return blocks_.has_reserve(); }
 
-  // Bytes that append() can store with at most `blocks` more blocks from the arena. The number is
-  // exact if the arena has exactly `blocks` free blocks.
+  // Number of bytes that append() can store if the arena gives the queue at most `blocks` more
+  // blocks. The number is exact if the arena has exactly `blocks` free blocks.
   std::uint64_t room(std::uint64_t blocks) const { return blocks_.room_end(end_, blocks) - end_; }
   // Copies as many of `bytes` as the arena has room for. Returns how many it copied.
   [[nodiscard]] std::size_t append(ConstBytes bytes);

@@ -8,9 +8,9 @@ namespace satrelay {
 
 namespace {
 
-// Arguments of make_room(). If no slot is free in front of the ranges, half of the free slots goes
-// there. If no slot is free after the ranges, only a quarter goes in front, because most new ranges
-// are inserted at the end.
+// make_room() puts a part of the free slots in front of the ranges: half of them if a new range
+// needs a slot at the front, but only a quarter if it needs a slot at the end, because most new
+// ranges are inserted at the end.
 constexpr std::size_t kHalfInFront = 2;
 constexpr std::size_t kQuarterInFront = 4;
 

@@ -49,8 +49,8 @@ class RangeSet {
   };
   // The pieces of [begin, end) that are in the set.
   Overlap overlap(std::uint64_t begin, std::uint64_t end) const;
-  // Number of ranges that insertions and removals have moved in memory. It measures their cost.
-  // trim() of an empty set resets the number.
+  // Counts how often an insertion or a removal has moved a range in memory, as a measure of the
+  // cost. trim() of an empty set resets the count.
   std::uint64_t moved() const { return store_ ? store_->moved : 0; }
   // The ranges in ascending order; invalidated by any mutation.
   std::span<const Range> ranges() const {
@@ -91,8 +91,8 @@ class RangeSet {
   // Opens a hole for `range` before the range at `index`, which may be range_count().
   void insert_at(std::size_t index, Range range);
   void erase_at(std::size_t index, std::size_t count);
-  // Moves the ranges so that slots on both sides are free, into a larger store if needed. A
-  // fraction of 1 / `free_share_in_front` of the free slots goes in front of the ranges.
+  // Moves the ranges so that slots before and after them are free. Allocates a larger store if
+  // needed. Puts 1 / `free_share_in_front` of the free slots before the ranges.
   void make_room(std::size_t free_share_in_front);
   StorePtr store_;  // allocated with the first range
 };

@@ -17,7 +17,7 @@ namespace satrelay {
 template <typename Id>
 class ReadySet {
  public:
-  // Wakes one member. The ReadySet must outlive the bell.
+  // A handle with which to wake one member. The ReadySet must outlive its handles.
   class Bell {
    public:
     Bell() = default;

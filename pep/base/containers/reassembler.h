@@ -24,10 +24,11 @@ class Reassembler {
   // piece, only a prefix is stored and the rest counts as lost.
   [[nodiscard]] std::size_t insert(std::uint64_t offset, ConstBytes bytes, std::uint64_t limit);
 
-  // Whether the bytes [begin, end), which are not empty, may be stored. Bytes in order and bytes
-  // that touch a stored piece always may. Other bytes form a new piece, and the number of pieces is
-  // limited in proportion to `limit`. This bounds the memory for bookkeeping and the time of an
-  // insertion in any order of arrival. Refused bytes count as lost.
+  // Whether the bytes of [begin, end) may be stored; the range must not be empty. Bytes that are in
+  // order, or that touch a stored piece, may always be stored. Other bytes form a new piece, and
+  // the number of pieces is limited in proportion to `limit`. This bounds the memory for
+  // bookkeeping, and the time of an insertion, in any order of arrival. Refused bytes count as
+  // lost.
   bool has_place(std::uint64_t begin, std::uint64_t end, std::uint64_t limit) const {
     return begin <= in_order_ ||
            out_of_order_.range_count() < kFewestPieces + limit / bytes_a_piece_ ||
@@ -41,8 +42,8 @@ class Reassembler {
   bool has_reserve() const { return blocks_.has_reserve(); }
   // Bytes below this offset can always be stored, however short memory is.
   std::uint64_t own_end() const { return blocks_.own_end(); }
-  // Number of in-order bytes that can certainly be stored if the reassembler takes `blocks` more
-  // blocks from the arena.
+  // Number of further in-order bytes that can be stored if the arena gives the reassembler `blocks`
+  // more blocks.
   std::uint64_t room(std::uint64_t blocks) const {
     return blocks_.room_end(in_order_, blocks) - in_order_;
   }

@@ -63,8 +63,8 @@ class Image {
     visit(value);
     return value;
   }
-  // Writes or reads an index, a number of elements or an enumerator, which is at most `most`. If a
-  // reader finds a larger value, it fails and sets `part` to zero.
+  // Writes or reads a number that is at most `most`: an index, a number of elements or an
+  // enumerator. If a reader finds a larger value, it fails and sets `part` to zero.
   template <typename Part>
   void at_most(std::type_identity_t<Part> most, Part& part) {
     visit(part);
@@ -88,7 +88,7 @@ class Image {
     fail();
     return 0;
   }
-  // Writes or reads octets without their number.
+  // Writes or reads octets, but not how many octets there are.
   void octets(MutableBytes bytes);
 
  private:

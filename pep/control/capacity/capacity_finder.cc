@@ -7,8 +7,8 @@
 namespace satrelay::control {
 namespace {
 
-// A packet train is sent at kSpeed times the sending rate, but at least at kLeastSpeed. A mode may
-// ask for faster trains (TrainStyle::more_speed), which are at most kMostAbove faster.
+// A packet train is sent at kSpeed times the sending rate, or at kLeastSpeed if that is higher. A
+// mode may add to the speed of its trains (TrainStyle::more_speed), but at most kMostAbove.
 constexpr std::uint64_t kSpeed = 4;
 constexpr BitRate kLeastSpeed = BitRate::bits_per_second(100'000'000);
 constexpr BitRate kMostAbove = BitRate::bits_per_second(400'000'000);
@@ -122,7 +122,7 @@ void CapacityFinder::on_feedback(const FeedbackSample& told) {
   note_path(told);
   FeedbackSample sample = told;
   sample.lateness = punctual_.believed_lateness(told);
-  // If a machine was late, the sample does not show the queue.
+  // If a gateway's machine was late, the delay in the sample does not show how long the queue is.
   if (sample.lateness > PunctualSamples::kAllowed) return;
   link_.add(sample);
   const auto finding = link_.train.on_feedback(sample, link_.path.loss());

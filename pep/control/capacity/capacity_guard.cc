@@ -124,8 +124,8 @@ void CapacityGuard::refine(const FeedbackSample& sample) {
       despite_loss(arrival_rate(measured_from_, {sample.sent, sample.arrived, sample.received}));
 }
 
-// Whether the bytes in flight are no more than the found rate carries in a round trip and a report
-// interval.
+// Whether the queue has drained: no more bytes are in flight than the link carries at the found
+// rate in a round trip plus a report interval.
 bool CapacityGuard::drained(const FeedbackSample& sample) const {
   return sample.in_flight <= found_.bytes_in(path_.rtt() + sample.interval);
 }

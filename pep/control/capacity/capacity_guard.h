@@ -80,8 +80,9 @@ class CapacityGuard {
   BitRate found_;
   DelayTrends trends_;
   HiddenGrowth hidden_{{Duration::milliseconds(20), 1, Duration::milliseconds(32)}};
-  // When the first packet after the last announcement was sent, or when a cut was last taken back.
-  // Samples of earlier packets do not count. nullopt if no packet was sent since the announcement.
+  // Samples of packets that were sent before this time are ignored. It is the time at which the
+  // first packet after the last announcement was sent, or at which the guard last undid a cut of
+  // the rate. nullopt if no packet was sent since the announcement.
   std::optional<Instant> trusted_since_;
   PathEstimate path_;
 

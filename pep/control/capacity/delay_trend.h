@@ -20,8 +20,9 @@ class DelayTrend {
   struct Config {
     // Length of an interval. One point is kept for each interval: the point with the least delay.
     Duration spacing;
-    std::size_t jumps;      // number of the largest jumps that are left out; at most 4
-    Duration least_growth;  // growth of the delay, without these jumps, that counts as a queue
+    std::size_t jumps;  // number of the largest jumps that are left out; at most 4
+    // Growth of the delay, without these jumps, from which on it counts as a queue.
+    Duration least_growth;
   };
   struct Point {
     Instant sent;

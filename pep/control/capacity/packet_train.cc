@@ -11,12 +11,12 @@ constexpr Duration kGap = Duration::milliseconds(3);
 constexpr std::uint64_t kLeastPackets = 4;
 // If the delay grows by less, a machine or the path may be the cause, instead of the train.
 constexpr Duration kLeastDelay = Duration::microseconds(300);
-// The loss is unusual if less than this share of the usual bytes arrives. kLostByChance lost
-// packets do not count.
+// The loss is unusual if the bytes that arrive are less than this fraction of the bytes that
+// usually arrive. The loss of kLostByChance packets is ignored.
 constexpr double kFewArrived = 0.85;
 constexpr double kLostByChance = 2;
-// A result is steady if other senders changed the delay by at most 1 / kSteady of what the train
-// added.
+// A result is steady if other senders changed the delay by at most 1 / kSteady of the delay that
+// the train added.
 constexpr std::int64_t kSteady = 4;
 constexpr Duration kTrainPatience = Duration::seconds(3);
 
@@ -65,9 +65,9 @@ void PacketTrain::end(std::uint64_t number, Instant now) {
   give_up_ = now + kTrainPatience;
 }
 
-// Compares the bytes that have arrived since the last packet before the train with the bytes sent
-// since that packet. Returns the share that arrived, divided by the usual share. Returns 1 unless
-// clearly fewer bytes than usual have arrived.
+// Returns the fraction of the sent bytes that have arrived, divided by the fraction that usually
+// arrives. Counts from the last packet before the train on. Returns 1 unless clearly fewer bytes
+// than usual have arrived.
 double PacketTrain::arrived_share(const FeedbackSample& sample, double loss) const {
   if (before_.empty()) return 1;
   const double packet =
@@ -90,7 +90,7 @@ void PacketTrain::look_at(const FeedbackSample& sample, double loss) {
                static_cast<double>(behind) / static_cast<double>(all - 1) * sight.arrived_share;
   sight.passed = sample.sent - began_;
   sight.delay = sample.arrived - sample.sent - sample.lateness;
-  // If no packet before the train is known, the train is compared with a packet after it, and the
+  // If no packet before the train is known, the train is compared with a packet after it. Then the
   // last packet of the train gives the best result.
   const bool better =
       before_.empty() ? sight.bits > best_.bits

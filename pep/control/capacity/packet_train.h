@@ -64,7 +64,7 @@ class PacketTrain {
   void look_at(const FeedbackSample& sample, double loss);
   // The result of one packet of the train.
   struct Sight {
-    double bits = 0;  // sent after the first packet, up to this packet
+    double bits = 0;  // bits sent after the first packet, up to and including this packet
     double arrived_share = 1;
     Duration passed;  // from sending the first packet to sending this packet
     Duration delay;
@@ -78,7 +78,8 @@ class PacketTrain {
   Instant last_sent_;
   Instant rests_until_;
   std::uint64_t first_ = 0, last_ = 0;  // numbers of the first and last packet
-  // Number of the first packet that is sent after the rest, or of the last packet sent so far.
+  // During the rest, the number of the last packet sent. After the rest, the number of the first
+  // packet that was sent after it.
   std::uint64_t end_ = 0;
   std::uint64_t newest_ = 0;
   ByteCount sent_;

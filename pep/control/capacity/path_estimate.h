@@ -15,14 +15,15 @@ class PathEstimate {
   void restart(Duration rtt, Instant now);
   // Adds the round trip of a report. `rtt` is zero if the report has none.
   void add_rtt(Duration rtt, Instant now);
-  // Adds the packets of a report, of which the path has lost `lost`. The caller leaves out reports
-  // of a full queue, which loses packets that the path would not lose.
+  // Adds the packets of a report. The path has lost `lost` of these packets. The caller leaves out
+  // reports from times when the queue may be full, because a full queue drops packets that the path
+  // would not lose.
   void add_packets(std::uint64_t packets, std::uint64_t lost);
 
   Duration rtt() const { return rtt_; }
   double loss() const { return loss_; }
-  // The sending rate that leads to the rate of arrival `arrived`, given the loss of the path; at
-  // most `most`.
+  // The sending rate at which packets arrive at the rate `arrived`, after the losses of the path;
+  // at most `most`.
   BitRate sent_for(BitRate arrived, BitRate most) const;
 
  private:

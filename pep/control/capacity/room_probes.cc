@@ -9,8 +9,8 @@ namespace {
 // A burst is judged when a report covers a packet that was sent this long after the rest. By then,
 // the losses of the burst are known.
 constexpr Duration kBurstNews = Duration::milliseconds(10);
-// A burst has no result if its loss exceeds the usual loss by more than this share and kBurstChance
-// packets.
+// A burst has no result if it loses too many packets: more than the usual loss, plus this share of
+// its packets, plus kBurstChance packets.
 constexpr double kBurstLoss = 0.1;
 constexpr double kBurstChance = 2;
 
@@ -56,8 +56,9 @@ void RoomProbes::end() {
 
 bool RoomProbes::take_question() { return std::exchange(asks_, false); }
 
-// If no report has the last packet of the burst as its newest packet, the arrival of a packet sent
-// during the rest is used instead. That packet arrives no earlier, so the result is no higher.
+// A report shows when its newest packet arrived. If no report has the last packet of the burst as
+// its newest packet, a packet sent during the rest is used instead. This packet arrives no earlier
+// than the last packet of the burst, so the result is no higher.
 void RoomProbes::look_at(Burst& burst, const FeedbackSample& sample) const {
   if (sample.number < burst.first) return;
   burst.packets += sample.packets_delivered + sample.packets_lost;

@@ -29,7 +29,7 @@ class RoomProbes {
     ByteCount length;
     BitRate mean;    // mean rate of the burst and its rest
     Duration gap;    // a burst ends if the hosts sent nothing for this long
-    Duration delay;  // smallest delay of recent packets, one way, between two clocks
+    Duration delay;  // smallest one-way delay of recent packets, by two clocks
   };
 
   void clear() { *this = {}; }
@@ -44,8 +44,9 @@ class RoomProbes {
   Instant rests_until() const { return rests_until_; }
   // Returns true once for each burst that was sent, to ask the receiver for an early report on it.
   bool take_question();
-  // Returns the highest rate of the bursts that are complete with this sample; nullopt if none has
-  // shown a rate. `loss` is the share of packets that the path loses without a queue.
+  // Some bursts may have complete feedback with this sample. Returns the highest rate that one of
+  // them has shown; nullopt if there is no such rate. `loss` is the share of packets that the path
+  // loses without a queue.
   std::optional<BitRate> on_feedback(const FeedbackSample& sample, double loss);
 
  private:
@@ -59,7 +60,7 @@ class RoomProbes {
     std::optional<Duration> passed = {};  // from sending the first packet to arrival of the last
     std::uint64_t packets = 0, lost = 0;  // reported since the first packet
   };
-  // Most bursts in flight. With a round trip of 1.2 s, four bursts are in flight.
+  // Maximum number of bursts in flight. With a round trip of 1.2 s, four bursts are in flight.
   static constexpr std::size_t kBursts = 8;
 
   void end();

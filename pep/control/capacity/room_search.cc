@@ -5,17 +5,18 @@
 namespace satrelay::control {
 namespace {
 
-// If the link carries no more than the found capacity, a burst makes a queue of this length, or of
-// one packet if a packet takes longer. A burst lasts for at most kLongestProbe.
+// A burst is so long that it makes a queue of this length if the link carries no more than the
+// found capacity. But a burst lasts for at most kLongestProbe, and has at least kLeastProbePackets
+// packets.
 constexpr Duration kProbeQueue = Duration::milliseconds(12);
 constexpr std::uint64_t kLeastProbePackets = 2;
 constexpr Duration kLongestProbe = Duration::milliseconds(100);
-// A burst ends after a gap of this length, in addition to the time of a packet.
+// A burst ends if no packet follows for the time that a packet takes, plus this time.
 constexpr Duration kProbeGap = Duration::milliseconds(3);
 // A result below this percentage of the found capacity changes nothing.
 constexpr std::uint64_t kNewsPercent = 103;
 constexpr Duration kBetweenProbes = Duration::milliseconds(300);
-// The longest time between bursts, after rises that were too large.
+// Each rise of the rate that was too large doubles the time between bursts, up to this time.
 constexpr Duration kMostBetweenProbes = Duration::seconds(2);
 constexpr std::uint64_t kCarefulRise = 25, kLargestRise = 10'000;
 // The least delay within this time counts as the delay of the path without a queue.

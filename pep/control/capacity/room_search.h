@@ -35,10 +35,11 @@ class RoomSearch {
   // Call when the rate is cut. `trusted` tells whether the announced capacity was in use until
   // then.
   void on_cut(bool trusted, Duration rtt, Instant now);
-  // Call when the guard begins to hold a rate. The first burst waits for a round trip: earlier
-  // samples have the delay of packets in the queue.
+  // Call when the guard begins to hold a rate. The first burst waits for at least a round trip,
+  // because samples until then are of packets that have waited in the old queue.
   void begin(Duration rtt, Instant now);
-  // Returns the rate to hold instead of the found one; nullopt if no burst has shown a higher rate.
+  // Returns a higher rate that the guard should hold from now on; nullopt if no burst has shown a
+  // higher rate.
   std::optional<BitRate> on_feedback(const FeedbackSample& sample, const Rates& rates, double loss);
   // Orders a burst if it is time, and if `delays` contains the delay without a queue.
   void probe(const Rates& rates, const DelayTrend& delays, Instant now);

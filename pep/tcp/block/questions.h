@@ -37,10 +37,10 @@ class Questions {
   // keep-alive, but is counted only if the receive limit is 0.
   std::uint32_t keep_alives() const { return keep_alives_; }
   void note_keep_alive() { ++keep_alives_; }
-  // Number of segments from the peer that none of our segments can have caused. They show that
-  // another device also answers the peer. They are pure ACKs that acknowledge and change nothing
-  // while nothing was in flight, and, before answer(), resets of another connection (RFC 5961
-  // section 4, RFC 9293 section 3.5.2).
+  // Number of segments from the peer that cannot be answers to our segments. They show that another
+  // device also answers the peer. Two kinds of segments are counted: pure ACKs that arrive while
+  // nothing is in flight and that change nothing, and, before answer(), resets of another
+  // connection (RFC 5961 section 4, RFC 9293 section 3.5.2).
   std::uint32_t stray_answers() const { return stray_answers_; }
   void note_stray_answer() { ++stray_answers_; }
 

@@ -58,7 +58,8 @@ struct Tcb {
   Environment around;
   Sender sender;
   Receiver receiver;
-  // The attribute lets the members after `opening` and `questions` use their tail padding.
+  // The attribute lets the member after `opening`, and the member after `questions`, use the tail
+  // padding of these two.
   [[no_unique_address]] Opening opening;
   Negotiation negotiation;
   std::uint64_t last_ack_sent = 0;  // the stream position of the last ACK number sent

@@ -17,9 +17,9 @@ bool is_acceptable(const Tcb& tcb, const Placement& placement);
 bool repeats_recent(const Tcb& tcb, const Placement& placement);
 // Whether the ACK lies in the range that RFC 5961 section 5.2 allows.
 bool has_plausible_ack(const Tcb& tcb, const wire::TcpHeader& header);
-// Whether the sequence number of a reset is the ACK number of our ACKs, while we hold back
-// acknowledgments and that number is below RCV.NXT. A peer that no longer knows the connection
-// sends its resets with that number.
+// Whether the sequence number of a reset is the ACK number that we have sent, although we have
+// received more bytes than we acknowledge. A peer that no longer knows the connection sends its
+// resets with this number.
 bool answers_our_ack(const Tcb& tcb, std::int64_t reset_position);
 
 }  // namespace satrelay::tcp

@@ -19,8 +19,8 @@ enum class Answer : std::uint8_t { kAtOnce, kLater, kSent };
 void accept(Tcb& tcb, const wire::TcpHeader& syn, Instant now, Answer when);
 void connect(Tcb& tcb, const wire::TcpOptions& offer, Instant now, EcnOffer ecn);
 void answer(Tcb& tcb, Instant now);
-// Whether `header` belongs to another connection of the peer, instead of answering our SYN. The
-// reset with which we answer (RFC 9293) ends that other connection.
+// Whether `header` belongs to another connection of the peer, and so does not answer our SYN. We
+// answer such a segment with a reset (RFC 9293), which ends the other connection.
 bool shows_another_connection(const Tcb& tcb, const wire::TcpHeader& header);
 
 // --- events ---

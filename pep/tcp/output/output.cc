@@ -27,7 +27,8 @@ std::optional<SegmentToSend> poll_data(Tcb& tcb, std::size_t most, Instant now) 
   std::size_t options = tcb.negotiation.timestamps ? kTimestampsSize : 0;
   if (tcb.negotiation.selective && tcb.receiver.has_sack()) {
     options += 4 + 8 * std::min(tcb.receiver.sack_count(), most_sack_blocks(tcb));
-    // Several segments would repeat the SACK blocks, but a duplicate must be reported only once.
+    // All segments of one call have the same SACK blocks, but a duplicate must be reported only
+    // once.
     most = 1;
   }
   const auto room = static_cast<std::uint16_t>(tcb.negotiation.segment_limit - options);

@@ -19,7 +19,7 @@ std::uint64_t ReceiveWindow::worthwhile_step() const {
   return std::max<std::uint64_t>(std::min<std::uint64_t>(limit_ / 2, segment_size_), 1);
 }
 
-// The position at or near `edge` that the window field can express.
+// Rounds `edge` to a position that the window field can express.
 std::uint64_t ReceiveWindow::round(std::uint64_t edge, const Memory& memory) const {
   if (edge <= memory.next) return memory.next;
   const std::uint64_t unit = std::uint64_t{1} << shift_;

@@ -1,9 +1,10 @@
 // Decides which window to advertise. Positions are positions in the peer's stream.
 //
 // The promised edge never retreats: all data below it is accepted. The window field counts in units
-// of 1 << scale, so the edge must be rounded. It is rounded up if it then exceeds the limit by less
-// than one unit, and down otherwise. Rounding down may make the edge look as if it retreated, which
-// RFC 7323 section 2.4 allows. RFC 9293 section 3.8.6.2.2 describes how silly windows are avoided.
+// of 1 << scale, so the edge must be rounded. The edge is rounded up if it then exceeds the limit
+// by less than one unit. Otherwise it is rounded down. Rounding down may make the edge look as if
+// it retreated, which RFC 7323 section 2.4 allows. RFC 9293 section 3.8.6.2.2 describes how silly
+// windows are avoided.
 #pragma once
 
 #include <cstdint>

@@ -38,9 +38,9 @@ class Receiver {
   void handle_fin(std::int64_t position);
   // Returns true once, when every byte before the FIN has arrived.
   bool take_fin();
-  // Beyond a gap, the number of separate pieces that are kept grows by one for each 64 KiB of the
-  // limit (Reassembler::has_place()). A LAN that loses every fortieth segment of a large window
-  // leaves a gap in each 64 KiB.
+  // For each 64 KiB of the limit, the receiver keeps one more separate piece of data beyond a gap
+  // (Reassembler::has_place()). A LAN that loses every fortieth segment of a large window leaves a
+  // gap in each 64 KiB.
   static constexpr std::uint32_t kBytesAPiece = 65'536;
   // Counts and reports data that had already arrived before.
   void note_duplicate(std::int64_t begin, std::int64_t end, Counters& counters);
@@ -85,7 +85,7 @@ class Receiver {
   }
   bool has_gap() const { return !stream_.out_of_order().empty(); }
   bool has_sack() const { return has_gap() || report_.has_duplicate(); }
-  // Most blocks that write_sack() would write now.
+  // Maximum number of blocks that write_sack() would write now.
   std::size_t sack_count() const {
     return stream_.out_of_order().range_count() + (report_.has_duplicate() ? 1 : 0);
   }
@@ -118,7 +118,7 @@ class Receiver {
     const std::uint64_t in_order = stream_.in_order_end();
     return stream_.own_end() > in_order ? stream_.own_end() - in_order : 0;
   }
-  // Most bytes that may be stored from the first unconsumed byte on.
+  // Maximum number of bytes that may be stored from the first unconsumed byte on.
   std::uint64_t limit() const {
     const std::uint64_t edge =
         frugal_ ? std::min(window_.edge(), stream_.in_order_end() + own_room()) : window_.edge();
@@ -136,7 +136,7 @@ class Receiver {
   SackReport report_;
   std::uint64_t fin_ = kNoFin;
   std::uint64_t hold_from_ = kNoHold;
-  // The attribute lets the members after each of these use their tail padding.
+  // The attribute lets each following member use the tail padding of the member before it.
   [[no_unique_address]] Reassembler stream_;
   [[no_unique_address]] AckPolicy acks_;
   [[no_unique_address]] ReceiveWindow window_;

@@ -12,7 +12,7 @@ namespace satrelay::tcp {
 struct Placement {
   std::int64_t begin = 0;
   std::int64_t payload_end = 0;
-  std::int64_t end = 0;  // after the FIN, if there is one
+  std::int64_t end = 0;  // position after the payload, and after the FIN if there is one
 
   bool occupies_sequence() const { return end > begin; }
 };

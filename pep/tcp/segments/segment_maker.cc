@@ -12,8 +12,9 @@ using wire::TcpFlags;
 
 namespace {
 
-// As in Linux: if the mark is more than 0xffff bytes ahead, only the segments in the last 0xffff
-// bytes sent carry an urgent pointer. This pointer has the largest possible value.
+// Sets the urgent pointer of a segment at `position`. The pointer is at most 0xffff. If the mark is
+// further ahead, the pointer is 0xffff, and only a segment that begins in the last 0xffff bytes
+// sent so far carries it. Linux does the same.
 void point_to_urgent(const Tcb& tcb, wire::TcpHeader& header, std::uint64_t position) {
   constexpr std::uint64_t kFarthest = 0xffff;
   const std::uint64_t mark = tcb.sender.urgent_beyond(position);

@@ -10,7 +10,7 @@
 
 namespace satrelay::tcp {
 
-// Most SACK blocks that fit into a header, beside timestamps if they are in use.
+// Maximum number of SACK blocks that fit into a header, beside timestamps if they are in use.
 inline std::size_t most_sack_blocks(const Tcb& tcb) { return tcb.negotiation.timestamps ? 3 : 4; }
 
 // Makes a segment without payload at `position` of our stream. It acknowledges all bytes that may

@@ -52,16 +52,17 @@ class LossRecovery {
   const RttEstimator& rtt() const { return rtt_; }
   Phase phase() const { return phase_; }
   bool is_open() const { return phase_ == Phase::kOpen; }
-  // Timeouts since the peer last acknowledged new data or answered with a closed window.
+  // Number of timeouts since the peer last acknowledged new data or answered with a closed window.
   std::uint8_t retries() const { return retries_; }
 
   // --- output ---
-  // How many more segments of new data can be recorded before old ones are acknowledged.
+  // Number of segments of new data that may still be sent before the peer acknowledges older
+  // segments.
   std::size_t room_for_segments() const;
   // Whether the first lost segment may be sent even if the windows do not allow it.
   bool forces_retransmission() const { return force_; }
-  // Whether a tail loss probe must be sent (RFC 8985 section 7.3): either new data, or last_sent()
-  // again.
+  // Whether a tail loss probe must be sent (RFC 8985 section 7.3). The probe is new data, or
+  // last_sent() again if there is no new data.
   bool owes_tail_probe() const { return tail_probe_owed_; }
   // The newest segment that was sent for the first time. Some data must be outstanding.
   Range last_sent() const { return in_flight_->rack.segments().last(); }

@@ -57,9 +57,10 @@ class PeerWindow {
   TimeoutOutcome handle_timeout(std::uint64_t next, bool urgent, Environment& around, Instant now);
   std::uint8_t probes_unanswered() const { return probes_unanswered_; }
 
-  // Probes of a closed window. The usual probe is an empty segment one below SND.UNA. The urgent
-  // probe is an empty segment at SND.UNA, and is sent before the usual one. In any other empty
-  // segment, a peer with a closed window ignores the urgent pointer.
+  // Probes of a closed window. The usual probe is an empty segment with the sequence number before
+  // SND.UNA. The urgent probe is an empty segment with the sequence number SND.UNA, and is sent
+  // before the usual probe. In any other empty segment, a peer with a closed window ignores the
+  // urgent pointer.
   bool owes_probe() const { return probe_owed_ || urgent_probe_owed_; }
   bool take_probe() { return std::exchange(probe_owed_, false); }
   void owe_urgent_probe() { urgent_probe_owed_ = true; }

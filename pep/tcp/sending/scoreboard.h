@@ -22,9 +22,10 @@ namespace satrelay::tcp {
 
 class Scoreboard {
  public:
-  // How many separate ranges of the peer's reports are kept: kFewestReports, and one more for each
-  // 64 KiB in flight. That suffices for one loss in forty segments. Further reports are dropped, as
-  // RFC 2018 section 8 allows. Then the sender may retransmit these bytes needlessly.
+  // Maximum number of separate ranges that are kept from the peer's reports: kFewestReports, and
+  // one more for each 64 KiB in flight. That suffices for one loss in forty segments. Further
+  // reports are dropped, as RFC 2018 section 8 allows. Then the sender may retransmit these bytes
+  // needlessly.
   static constexpr std::size_t kFewestReports = 128;
   static constexpr std::uint64_t kBytesAReport = 65'536;
 

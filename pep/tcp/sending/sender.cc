@@ -155,13 +155,14 @@ std::optional<Transmission> Sender::poll(std::uint16_t room, std::size_t most, E
     return send_full(room, count, around, now);
   }
   if (auto segment = poll_new(room, around, now)) return segment;
-  // If data is in flight, an ACK or the retransmission timer comes first. If no data is in flight,
-  // only the peer's window can block the sender.
+  // If data is in flight, the sender waits for an ACK or for the retransmission timer. If no data
+  // is in flight, only the peer's window can block the sender.
   if (board().outstanding() == 0) peer_.wait_for_room(recovery_.rtt().rto(), around, now);
   return std::nullopt;
 }
 
-// A segment has only one urgent pointer, so it ends at the mark to which its pointer leads.
+// A segment has only one urgent pointer. So the segment ends at the next urgent mark, if there is
+// one.
 std::uint16_t Sender::room_until_mark(std::uint64_t begin, std::uint16_t room) const {
   const std::uint64_t mark = urgent_beyond(begin);
   return mark == 0 ? room : static_cast<std::uint16_t>(std::min<std::uint64_t>(room, mark - begin));
@@ -199,8 +200,9 @@ std::optional<Transmission> Sender::poll_new(std::uint16_t room, Environment& ar
                       .reduced = window_.take_reduction_to_tell()};
 }
 
-// How many of `most` segments with `room` bytes may be sent after the data in flight. The last
-// data, and any segment that needs special flags, is left to poll_new().
+// Number of full segments (with `room` bytes of new data each) that may be sent together after the
+// data in flight; at most `most`. The last data, and any segment that needs special flags, is left
+// to poll_new().
 std::size_t Sender::full_segments(std::uint16_t room, std::size_t most) const {
   const std::uint64_t pipe = board().pipe();
   const std::uint64_t window = window_.window();

@@ -81,8 +81,8 @@ class Sender {
   void handle_acknowledgment(const Acknowledgment& acknowledgment, Environment& around,
                              Instant now);
   // Whether the ACK in a data segment changes nothing: all sent data is already acknowledged, and
-  // the window is the same. This ACK does not answer a tail loss probe: only an ACK without data
-  // can do that.
+  // the window is the same. Such an ACK cannot answer a tail loss probe, because the answer to a
+  // probe is an ACK without data.
   bool is_known(std::uint64_t ack, std::uint64_t window, std::int64_t sequence,
                 const Timers& timers) const {
     return board().outstanding() == 0 && ack == una() && peer_.is_known(ack + window, sequence) &&
@@ -116,7 +116,8 @@ class Sender {
   // --- the parts ---
   LossRecovery& recovery() { return recovery_; }
   const LossRecovery& recovery() const { return recovery_; }
-  // This part may owe probes of a closed window, which poll() does not return.
+  // The peer's window. poll() does not return the probes of a closed window that this part owes, so
+  // the caller must send them.
   PeerWindow& peer() { return peer_; }
   const PeerWindow& peer() const { return peer_; }
 

@@ -26,7 +26,7 @@ class SentSegments {
     bool sacked = false;
   };
 
-  // Most segments that may be outstanding. One ACK may acknowledge all of them, so this limits the
+  // Maximum number of outstanding segments. One ACK may acknowledge all of them, so this limits the
   // work for one ACK. It allows a window of 24 MB in segments of usual size.
   static constexpr std::size_t kMost = 1 << 14;
   // More segments than this may be outstanding only while they carry at least kLeastMean octets on

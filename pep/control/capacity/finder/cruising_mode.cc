@@ -12,13 +12,14 @@ namespace {
 constexpr std::size_t kAgree = 3;
 // A standing queue lowers the rate to no less than this percentage of the capacity.
 constexpr std::uint64_t kLeastPercent = 80;
-// A rise of the capacity to more than this percentage of its former value is large
-// (LinkModel::raised).
+// A rise of the capacity counts as large if the new capacity is more than this percentage of the
+// old one (LinkModel::raised).
 constexpr std::uint64_t kLargeRisePercent = 115;
-// If the delay grows within this time after a large rise, the end of a fade did not cause the rise.
+// After the end of a fade, the delay does not grow for at least this time. If the delay grows
+// earlier, a large rise of the capacity had another cause.
 constexpr Duration kShortRise = Duration::seconds(3);
-// If packets then also arrive at less than this percentage of the capacity, another sender uses the
-// link (mode Sharing).
+// If the delay grows that early, and packets arrive at less than this percentage of the capacity,
+// another sender uses the link (mode Sharing).
 constexpr std::uint64_t kSharedPercent = 85;
 
 }  // namespace
@@ -40,8 +41,8 @@ FinderMode::Change CruisingMode::on_growth(BitRate arrived, const FeedbackSample
 
 FinderMode::Change CruisingMode::on_finding(const PacketTrain::Finding& finding,
                                             const FeedbackSample& sample) {
-  // If there was a queue before the train, the result is not used: other senders may have changed
-  // the length of the queue during the train, and so the result.
+  // If there was a queue before the train, the result is not used. Other senders may have changed
+  // the length of that queue during the train, and a changed queue makes the result wrong.
   if (link_.train.delay_before() - link_.queue.path() > kLeastStanding) return std::nullopt;
   const BitRate found = finding.rate;
   if (finding.exact || found > link_.capacity) {

@@ -1,5 +1,5 @@
-// Tells whether another sender fills the queue that a drain should remove. After a drain that lasts
-// as long as the queue, our own packets have left the queue. If there still is a queue then,
+// Detects another sender by the queue that remains after a drain (mode Draining). Once the drain
+// has lasted as long as the queue, our own packets have left the queue. If there is still a queue,
 // another sender fills it.
 #pragma once
 
@@ -11,7 +11,8 @@ namespace satrelay::control {
 
 class DrainedQueue {
  public:
-  // Longest queue that a train and the remaining packets of our own queue can make together.
+  // Maximum length of a queue of only our own packets: the packets of a train, and the packets that
+  // a drain has not removed yet.
   static constexpr Duration kLongestOwn = Duration::milliseconds(60);
 
   // Call when a drain begins. `queue` is the time that the newest packet has waited in the queue.
@@ -21,8 +22,8 @@ class DrainedQueue {
   }
   // Ends the test without a result.
   void forget() { began_ = Instant::never(); }
-  // Takes the time that a packet sent at `sent` has waited in the queue. `train` is the time that a
-  // train takes. Returns true once if another sender fills the queue.
+  // `queue` is the time that a packet sent at `sent` has waited in the queue. `train` is the time
+  // that a train takes. Returns true once if another sender fills the queue.
   bool is_foreign(Duration queue, Instant sent, Duration train) {
     if (began_.is_never()) return false;
     if (sent < began_) {

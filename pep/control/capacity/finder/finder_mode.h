@@ -34,7 +34,7 @@ class FinderMode {
   virtual ~FinderMode() = default;
   // Called when the delay has grown, while packets arrived at the rate `arrived`.
   virtual Change on_growth(BitRate arrived, const FeedbackSample& sample) = 0;
-  // Called when a train has shown a rate, which is at most the ceiling.
+  // Called when a train has a result. The rate in the result is at most the ceiling.
   virtual Change on_finding(const PacketTrain::Finding& finding, const FeedbackSample& sample) = 0;
   // Called when a train has no result.
   virtual void on_miss(const FeedbackSample&) {}

@@ -14,7 +14,8 @@ class Findings {
   static constexpr std::size_t kUsual = 5;
 
   void add(BitRate found) { rates_[count_++ % rates_.size()] = found; }
-  // Counts from zero again. most_of_last() still sees older rates until new ones replace them.
+  // Sets count() to zero, but keeps the stored rates. most_of_last() may return one of them until
+  // new rates have replaced them.
   void restart() { count_ = 0; }
   std::size_t count() const { return count_; }
   // The median of the last findings, because other senders make single findings too large or too

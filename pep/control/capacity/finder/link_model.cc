@@ -9,7 +9,8 @@ namespace satrelay::control {
 namespace {
 
 constexpr Duration kLeastRtt = Duration::milliseconds(1);
-// A queue counts as standing if it delays all packets for a round trip, and for at least this time.
+// A queue counts as standing if it delays all packets for a whole round trip, or for this time if
+// the round trip is shorter.
 constexpr Duration kLeastSpan = Duration::milliseconds(250);
 // A standing queue is drained within one and a half round trips, but in no less than this time.
 constexpr Duration kLeastRemoval = Duration::milliseconds(300);

@@ -56,7 +56,7 @@ struct LinkModel {
   // The rate that the link carries if packets arrive at the rate `arrived`. It is higher than
   // `arrived`, because some packets are lost after the modem has sent them.
   BitRate despite_loss(BitRate arrived) const { return path.sent_for(arrived, ceiling); }
-  // Bits per second by which the rate must be lower for the standing queue to drain.
+  // By how many bits per second the rate must be lower, so that the standing queue drains.
   double excess() const;
 };
 

@@ -8,8 +8,9 @@ namespace satrelay::control {
 namespace {
 
 constexpr Duration kLongestPause = Duration::milliseconds(50);
-// A queue is tested if it lasts for three round trips and this time although the rate was lowered.
-// The effect of a lower rate appears in reports about two round trips later.
+// A queue is tested if it lasts for three round trips plus this time, although the rate was
+// lowered. The test does not begin earlier, because reports show the effect of a lower rate about
+// two round trips later.
 constexpr Duration kStandingTime = Duration::seconds(1);
 
 }  // namespace

@@ -14,8 +14,9 @@ class RareReports {
  public:
   // Call when a train has a result.
   void on_finding() { missed_ = 0; }
-  // Call when a train has no result. If reports are rare and enough trains in a row have no result,
-  // returns the rate of arrival since the last call that returned a rate.
+  // Call when a train has no result. If kMostMissed trains in a row have no result and reports are
+  // rare, returns the rate of arrival since the last call that returned a rate. Otherwise returns
+  // nullopt.
   std::optional<BitRate> on_miss(const FeedbackSample& sample) {
     if (++missed_ < kMostMissed || sample.interval < kRareReports) return std::nullopt;
     missed_ = 0;

@@ -9,12 +9,12 @@ namespace {
 
 constexpr std::uint64_t kSharingSpeed = 12;
 
-// Fraction of our packets that may be lost in a queue that other senders also fill. A session that
-// sends at half of the link's capacity loses no larger fraction.
+// If other senders also fill the queue, a session that sends at half of the link's capacity loses
+// at most this fraction of its packets.
 constexpr double kOverload = 0.35;
 constexpr Duration kOverloadTime = Duration::seconds(2);
 
-// Rise of left_, per mille of the capacity
+// The amount by which left_ rises in one step, per mille of the capacity.
 constexpr std::uint64_t kFirstStep = 20, kLargestStep = 160;
 // left_ does not rise for this time, so that another sender can reach its half of the capacity.
 constexpr Duration kShareTime = Duration::seconds(6);
@@ -26,7 +26,7 @@ constexpr Duration kAloneTime = Duration::seconds(2);
 // train, and delay the train.
 SharingMode::SharingMode(LinkModel& link, BitRate left, const FeedbackSample& sample)
     : FinderMode(link, {.more_speed = kSharingSpeed}), overload_from_(point_of(sample)) {
-  // The capacity found before the rate fell, if any.
+  // Uses the capacity that was found before the rate fell, if there is one.
   const std::size_t found = link_.findings.count();
   if (found > 0) link_.capacity = std::max(link_.capacity, link_.findings.usual());
   if (found >= Findings::kUsual) alone_ = link_.capacity;
@@ -50,9 +50,9 @@ FinderMode::Change SharingMode::on_growth(BitRate arrived, const FeedbackSample&
   return std::nullopt;
 }
 
-// While other senders are active, the results of trains are too noisy to show small changes of the
-// capacity. But they can show that the link has faded. The capacity rises to at most alone_, if
-// alone_ is known.
+// While other senders are active, the results of trains vary too much to show small changes of the
+// capacity. So only a large change is used, such as a fade of the link. The capacity does not rise
+// above alone_, if alone_ is known.
 FinderMode::Change SharingMode::on_finding(const PacketTrain::Finding& finding,
                                            const FeedbackSample&) {
   if (finding.steady && !finding.unusual_loss) link_.findings.add(finding.rate);

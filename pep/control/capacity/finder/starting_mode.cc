@@ -13,7 +13,7 @@ constexpr std::uint64_t kFirstPackets = 16;
 // The longest pause after a train, even if the rate is still low. It is long enough for the
 // receiver to report the train.
 constexpr Duration kStartingRest = Duration::milliseconds(50);
-// While nothing else is known, one train may raise the rate by this factor at most.
+// Maximum factor by which the result of one train raises the rate in this mode.
 constexpr std::uint64_t kGrowth = 16;
 // The highest rate before a train has a result.
 constexpr BitRate kMostBlind = BitRate::bits_per_second(10'000'000);
@@ -46,8 +46,8 @@ FinderMode::Change StartingMode::on_finding(const PacketTrain::Finding& finding,
   return Next{Kind::kCruising, link_.ceiling};
 }
 
-// With many losses, the trains of a slow session may be too short to have a result. So the rate
-// grows without results, up to kMostBlind.
+// If many packets are lost, the trains of a slow session may be too short to have a result. So the
+// rate also grows without a result, up to kMostBlind.
 void StartingMode::on_miss(const FeedbackSample& sample) {
   const bool may_grow = sample.interval < kRareReports && link_.queue.length() < kLeastStanding &&
                         link_.rate < kMostBlind;
