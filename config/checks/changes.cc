@@ -41,7 +41,7 @@ class Differences {
       names_.push_back(path + row.text.name);
     }
   }
-  // Adds `name`, which stands for the whole section, if the sections differ in a key that a reload
+  // Adds `name`, the name of the whole section, if the two sections differ in a key that a reload
   // cannot change.
   template <typename Section>
   void compare_whole(const std::string& name, const Keys<Section>& keys, const Section& started,
@@ -104,7 +104,7 @@ class Changes {
   std::vector<ChangedKey> list_;
 };
 
-// The number of rules, and the rules that `others` lacks, as text.
+// Returns a text with the number of `rules`, and with each rule that is not in `others`.
 std::string own_rules(const std::vector<Rule>& rules, const std::vector<Rule>& others) {
   std::string text = std::to_string(rules.size()) + (rules.size() == 1 ? " rule" : " rules");
   const char* between = ": ";

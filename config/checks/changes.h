@@ -29,8 +29,8 @@ class Changeable {
  public:
   explicit Changeable(const Gateway& config);
 
-  // Returns the keys of the file that had another value in `before`. The texts do not show secrets,
-  // only that they differ.
+  // Returns the keys of the file with a value that differs from the value in `before`. The texts do
+  // not show a secret, only that it has changed.
   std::vector<ChangedKey> changes_since(const Changeable& before) const;
 
  private:

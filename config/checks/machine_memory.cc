@@ -60,14 +60,16 @@ class Table {
 struct Names {
   const char* limit;
   const char* usage;
-  const char* inactive;  // two keys in memory.stat; their values include all groups below
+  // Keys of the page cache in memory.stat. Their values include all groups below.
+  const char* inactive;
   const char* active;
 };
 constexpr Names kVersion1{"memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file",
                           "total_active_file"};
 constexpr Names kVersion2{"memory.max", "memory.current", "inactive_file", "active_file"};
 
-// A mounted hierarchy of control groups that counts memory. `part` of it is mounted at `where`.
+// A mounted hierarchy of control groups that counts memory. The mount at `where` shows the folder
+// `part` of the hierarchy.
 struct Hierarchy {
   const Names* names;
   fs::path part;
@@ -144,7 +146,8 @@ void look_at_group(const fs::path& folder, const std::string& group, const Names
 void look_at(const Hierarchy& hierarchy, const fs::path& root, MachineMemory& memory) {
   const auto group = group_in(hierarchy, root);
   if (!group) return;
-  // In a container, the mount may show only a part of the hierarchy.
+  // In a container, the mount may show a part of the hierarchy without the process's group. Then
+  // only the top of the mount is inspected.
   fs::path below = group->lexically_relative(hierarchy.part);
   if (below.empty() || *below.begin() == "..") below = ".";
   const fs::path top = root / hierarchy.where.relative_path();

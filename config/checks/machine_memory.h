@@ -9,15 +9,16 @@
 namespace satrelay::config {
 
 struct MachineMemory {
-  // The memory without hugepages: the memory that the kernel manages or, if it is less, the lowest
-  // limit of the control groups of the process (versions 1 and 2, up to the root of the mount).
+  // The memory, without hugepages, that the process may use: the memory that the kernel manages, or
+  // the lowest limit of the process's control groups if that is less (versions 1 and 2, up to the
+  // root of the mount).
   ByteCount total = ByteCount(0);
   // Says where `total` comes from: "this machine has", "control group /a/b allows".
   std::string total_of;
   // The part of `total` that is unused now. Caches that the kernel can reclaim count as unused.
   ByteCount available = ByteCount(0);
-  // Bytes in hugepages of the default size: `huge_total` in all hugepages that the kernel has
-  // reserved, and `huge_available` in the unused ones.
+  // Bytes in all hugepages of the default size (`huge_total`), and in the unused hugepages
+  // (`huge_available`).
   ByteCount huge_total = ByteCount(0);
   ByteCount huge_available = ByteCount(0);
 };

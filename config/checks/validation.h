@@ -23,7 +23,8 @@ std::optional<Contradiction> find_contradiction(const SatLink& config);
 // Returns the paths of values that are allowed but seldom intended, with messages.
 std::vector<Contradiction> find_doubtful(const Gateway& config);
 
-// Returns consequences that the configuration does not state, with the paths of their causes.
+// Returns messages about consequences that the configuration does not state, each with the path of
+// the key that causes the consequence.
 std::vector<Contradiction> find_consequences(const Gateway& config);
 
 }  // namespace satrelay::config

@@ -27,7 +27,7 @@ struct ListedKey {
 std::vector<ListedKey> gateway_key_list();
 std::vector<ListedKey> link_key_list();
 
-// The keys with a path that begins with `under`, as a table for people.
+// Returns a table, for people to read, of the keys with a path that begins with `under`.
 std::string key_table(const std::vector<ListedKey>& keys, std::string_view under);
 
 }  // namespace satrelay::config

@@ -1,6 +1,6 @@
-// A key of a configuration file as one row: how it is read and written, its allowed values, and the
-// effect of a reload on it. Readers, lists of allowed keys, the comparison of two configurations
-// and the check of docs/configuration.md all use the rows.
+// Describes each key of a configuration file in one row: how the key is read and written, its
+// allowed values, and the effect of a reload. Readers, lists of allowed keys, the comparison of two
+// configurations and the check of docs/configuration.md all use the rows.
 #pragma once
 
 #include <algorithm>
@@ -74,7 +74,8 @@ Key<Section> key(KeyText text, Member member, Kind<T> kind) {
   };
 }
 
-// Makes a key that the reader of its section reads. `show` returns the value as text, as in Key.
+// Makes a key without a function `read`, because the reader of the section reads the value itself.
+// `show` returns the value as text, as in Key.
 template <typename Section, typename Show>
 Key<Section> key_of_section(const KeyText& text, Show show, const std::string& unit = "") {
   return {.text = text, .unit = unit, .read = {}, .show = std::move(show)};

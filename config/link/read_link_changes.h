@@ -47,8 +47,8 @@ enum class AnnouncedKey : std::uint8_t { kUnknown, kKnown };
 const Keys<RepeatedChange>& change_keys(AnnouncedKey announced);
 ChangeEntry read_link_change(const Value& value, AnnouncedKey announced);
 
-// Returns the changes of an entry before `end`. `already` is the number of changes of other
-// entries. kMostLinkChanges limits the total.
+// Returns the changes of an entry before `end`. `already` is the number of changes that other
+// entries make. Throws ConfigError if all changes together are more than kMostLinkChanges.
 std::vector<LinkChange> occurrences(const Value& value, const ChangeEntry& entry, Duration end,
                                     std::size_t already);
 

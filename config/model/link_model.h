@@ -13,7 +13,7 @@
 namespace satrelay::config {
 
 struct GilbertElliott {
-  double good_to_bad = 0;  // probability per frame of a change of state
+  double good_to_bad = 0;  // probability, at each frame, that the good state ends
   double bad_to_good = 1;
   double loss_good = 0;  // probability that a frame is lost in the good state
   double loss_bad = 1;
@@ -49,8 +49,9 @@ struct LossTrace {
 
 enum class QueueDiscipline : std::uint8_t {
   kTailDrop,  // a frame that arrives at a full queue is dropped
-  kPriority,  // TP-S section 2.4: frames are sent in order of arrival. If the queue is full, the
-              // lowest class loses its newest frames first: start/low, start/high, low, high
+  // TP-S section 2.4: frames are sent in order of arrival. If the queue is full, the lowest class
+  // loses its newest frames first. The classes, lowest first: start/low, start/high, low, high.
+  kPriority,
 };
 
 // Whether a frame may overtake earlier frames after the delay has become shorter.
@@ -62,7 +63,7 @@ enum class DelayOrder : std::uint8_t {
 struct LinkDirection {
   BitRate rate;                    // zero means unlimited
   Duration delay;                  // one-way delay
-  ByteCount queue = ByteCount(0);  // limit; 0 means 100 ms at the rate, at least 64 KiB
+  ByteCount queue = ByteCount(0);  // longest queue; 0 means 100 ms at the rate, but at least 64 KiB
   std::uint16_t mtu = 0;           // longer IP packets are lost on the link; 0 means no limit
   double loss = 0;                 // probability per frame, 0 to 1
   std::optional<GilbertElliott> gilbert_elliott;  // instead of `loss`

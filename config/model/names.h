@@ -1,4 +1,4 @@
-// The characters of names in a configuration, and the greatest length of a name.
+// The characters of names in a configuration, and the maximum length of a name.
 #pragma once
 
 #include <cstddef>

@@ -31,8 +31,8 @@ struct Port {
 
 enum class Polling : std::uint8_t { kAdaptive, kBusy };
 
-// The most workers of a gateway. A worker is a thread that forwards its part of the connections.
-// The number of workers is a power of two.
+// Maximum number of workers of a gateway. A worker is a thread that forwards its part of the
+// connections. The number of workers is a power of two.
 inline constexpr unsigned kMostWorkers = 16;
 
 struct Worker {
@@ -49,7 +49,8 @@ struct Worker {
 inline constexpr std::uint32_t kOverheadIp = 0;
 inline constexpr std::uint32_t kOverheadEthernet = 38;
 
-// kFind stands for `capacity: find`. The other enumerators stand for the values of `controller`.
+// How the rate of a link is chosen. kFind means `capacity: find`. Each of the other enumerators
+// means a value of `controller`.
 enum class Controller : std::uint8_t { kFixedRate, kHpfp, kTps, kStp, kFind };
 constexpr const char* to_string(Controller controller) {
   constexpr const char* kNames[] = {"fixed_rate", "hpfp", "tps", "stp", "find"};
@@ -59,30 +60,36 @@ constexpr const char* to_string(Controller controller) {
 // The controller that chooses the rate towards a link, and its parameters (docs/configuration.md).
 struct RateControl {
   Controller controller = Controller::kFixedRate;
-  BitRate target;                                 // hpfp; zero means the link's send rate
-  Duration period = Duration::milliseconds(250);  // hpfp
-  std::uint32_t window = 0;            // tps, packets; 0 means computed from rate and round trip
-  std::uint32_t initial_window = 6;    // stp, packets
-  std::uint32_t threshold = 0;         // stp, packets; 0 means no threshold
-  std::uint32_t growth = 10;           // stp, packets for each ACK in slow start
-  std::uint32_t avoidance_growth = 1;  // stp, packets for each round trip after slow start
-  ByteCount buffer = ByteCount(0);     // stp; 0 means computed from rate and round trip
+  // Parameters of hpfp. A target of zero means the link's send rate.
+  BitRate target;
+  Duration period = Duration::milliseconds(250);
+  // Parameter of tps, in packets. 0 means that it is computed from the rate and the round trip.
+  std::uint32_t window = 0;
+  // Parameters of stp, in packets. A threshold of 0 means that there is no threshold.
+  std::uint32_t initial_window = 6;
+  std::uint32_t threshold = 0;
+  std::uint32_t growth = 10;           // for each ACK in slow start
+  std::uint32_t avoidance_growth = 1;  // for each round trip after slow start
+  // Parameter of stp. 0 means that it is computed from the rate and the round trip.
+  ByteCount buffer = ByteCount(0);
 };
 
-// The highest rate of a link, and the rate that memory is planned for if the file gives no rate
-// with `capacity: find`.
+// kMostLinkRate is the highest rate of a link. If a link has `capacity: find` and the file gives no
+// rate, memory is planned for kAssumedRate.
 inline constexpr BitRate kMostLinkRate = BitRate::bits_per_second(100'000'000'000);
 inline constexpr BitRate kAssumedRate = BitRate::bits_per_second(500'000'000);
 
 struct Link {
   std::string name;
-  BitRate send_rate;     // a ceiling with Controller::kFind; then kMostLinkRate means no ceiling
-  BitRate receive_rate;  // with Controller::kFind, used only to plan memory
+  // If the controller is kFind, this is a ceiling, and kMostLinkRate means that there is no
+  // ceiling.
+  BitRate send_rate;
+  BitRate receive_rate;  // if the controller is kFind, used only to plan memory
   std::uint32_t overhead = kOverheadEthernet;
   RateControl control = {};
-  // Bridged frames without a class are guaranteed this share of the link. They get more only if
-  // other classes do not use the remaining rate. If there is no value, the hosts of these frames
-  // and of relayed connections without a class get equal shares.
+  // The share of the link that is guaranteed to bridged frames without a class. They get more only
+  // while other classes leave a part of the rate unused. If no link has a value, bridged frames and
+  // relayed connections without a class form one class, and its hosts get equal shares.
   std::optional<double> bridged_share = {};
   Duration bridged_queue = Duration::milliseconds(100);  // longest standing queue (CoDel)
 
@@ -100,8 +107,8 @@ struct GatewayAddress {
   std::optional<IpAddress> next_hop;  // router to the peers outside the subnet
 };
 
-// Size of a key in bytes, and the keys of a file that `satrelayctl keygen` makes
-// (config/readers/psk_file.h).
+// The keys in a file that `satrelayctl keygen` makes (config/readers/psk_file.h). kPskSize is the
+// size of a key in bytes.
 inline constexpr std::size_t kPskSize = 32;
 struct PresharedKeys {
   Secret<kPskSize> current;               // the key with which the gateway starts handshakes
@@ -134,8 +141,8 @@ struct Peer {
 };
 
 // The action of a rule. kAccelerate relays TCP connections, and bridges all other packets. kDrop
-// and kReset concern every packet that does not belong to a relayed connection. kReset answers TCP
-// with RST, and drops all other packets.
+// drops every packet that does not belong to a relayed connection. kReset does the same, but
+// answers TCP packets with RST.
 enum class Action : std::uint8_t { kAccelerate, kBridge, kDrop, kReset };
 enum class Compress : std::uint8_t { kOff, kAuto, kOn };
 
@@ -144,7 +151,8 @@ enum class Compress : std::uint8_t { kOff, kAuto, kOn };
 enum class HandshakeMode : std::uint8_t {  // when a SYN is answered
   kLocal,
   kRemote,
-  kAuto,  // kLocal if the server has answered lately, else kRemote; only in rules, not in flows
+  // kLocal if the server has answered lately, else kRemote. A flow has one of these two modes.
+  kAuto,
 };
 enum class AckMode : std::uint8_t { kLocal, kEndToEnd };     // when data is acknowledged
 enum class CloseMode : std::uint8_t { kLocal, kConfirmed };  // when a FIN is acknowledged
@@ -192,7 +200,8 @@ struct PortRange {
   friend bool operator==(const PortRange&, const PortRange&) = default;
 };
 
-// kOutbound: from a host of this gateway's LAN. kInbound: from a host behind a peer.
+// The direction of a packet or connection: outbound from a host of this gateway's LAN, or inbound
+// from a host behind a peer.
 enum class Direction : std::uint8_t { kOutbound, kInbound };
 
 // Protocol numbers of IP, as in pep/wire. This folder may not include pep/wire.
@@ -219,13 +228,13 @@ struct Match {
 };
 
 // A traffic class shares each link with the other classes. Relayed connections and bridged packets
-// of a class count together. Two more classes contain the traffic that no rule gives a class:
-// relayed connections, with weight 1, and bridged packets. If no link has a bridged_share, these
-// two count as one class. Otherwise bridged packets get the bridged_share of each link, or weight 1
-// on a link without a bridged_share.
+// of a class count together. Two more classes exist for traffic that no rule gives a class: one for
+// relayed connections, with weight 1, and one for bridged packets. If no link has a bridged_share,
+// these two classes count as one. Otherwise bridged packets get the bridged_share of each link, or
+// weight 1 on a link without a bridged_share.
 struct TrafficClass {
   std::string name;
-  std::uint8_t weight = 1;  // weight in the division of the rate that is not guaranteed
+  std::uint8_t weight = 1;  // relative share of the rate that is not guaranteed
   BitRate guaranteed = {};  // zero means no guarantee
   BitRate maximum = {};     // zero means no limit
   // A dictionary in zstd's format, for compression towards peers that have the same dictionary.
@@ -235,8 +244,8 @@ struct TrafficClass {
 };
 inline constexpr std::size_t kMostClasses = 15;
 
-// The value of compress_level with which the gateway itself chooses a level that suits the link and
-// the processor.
+// This value of compress_level means that the gateway chooses a level that suits the link and the
+// processor.
 inline constexpr int kAutoLevel = 0;
 
 // Which hosts get equal shares of a class: hosts of this gateway's LAN, or hosts behind peers.
@@ -260,18 +269,19 @@ enum class Fec : std::uint8_t { kAuto, kOff };
 
 struct Feedback {
   FeedbackMode mode = FeedbackMode::kAdaptive;
-  // The highest total rate of the reports to all peers on a link. If zero, there are two limits.
-  // All reports together may take kReportPercent of the link's sending rate. Until `capacity: find`
-  // has found the rate, it counts as at most 1 Mbit/s. The reports to one peer may take max(50
+  // The highest total rate of the reports to all peers on a link. If zero, two limits apply. All
+  // reports together may take kReportPercent of the link's sending rate. The sending rate counts as
+  // at most 1 Mbit/s until `capacity: find` has found it. The reports to one peer may take max(50
   // kbit/s, 0.05% of the link's receiving rate).
   BitRate budget;
 };
 inline constexpr BitRate kLeastReportBudget = BitRate::bits_per_second(1'000);
-// Percentage of a link's sending rate. If reports take no more, hosts hardly notice them.
+// Percentage of a link's sending rate that reports may take. Hosts hardly notice reports up to this
+// rate.
 inline constexpr std::uint64_t kReportPercent = 5;
 
-// kDiscover: the session starts at 1200 bytes and searches up to the MTU. kKnown: it starts at the
-// MTU.
+// Which size of packets a session starts with. kDiscover: it starts with 1200 bytes, and searches
+// for larger sizes up to the MTU. kKnown: it starts with the MTU.
 enum class PathMtu : std::uint8_t { kDiscover, kKnown };
 
 inline constexpr double kLeastPromptOverhead = 0.01;
@@ -296,19 +306,21 @@ struct Stp {
 // device between them waits at least four minutes longer (RFC 5382, REQ-5).
 inline constexpr Duration kLeastIdle = Duration::seconds(2 * 3600 + 4 * 60);
 
-// The least part of `limits.memory` for each relayed flow: half is the reserves of the flow, half
-// is its part of the memory that flows share.
+// Memory that a gateway needs for each relayed flow. One half is for the reserves of that flow. The
+// other half is shared with other flows.
 inline constexpr ByteCount kMemoryOfAFlow = ByteCount(4096);
 
 struct Limits {
   std::uint32_t flows = 65536;
   std::uint32_t half_open = 4096;     // connections with an incomplete handshake
   std::uint32_t time_wait = 262'144;  // closed connections, kept to answer late segments
-  // Memory for stored bytes. 0 means computed from the rates of the links and from `flows`.
+  // Memory for stored bytes. 0 means that it is computed from the rates of the links and from
+  // `flows`.
   ByteCount memory = ByteCount(0);
-  // The most bytes that a flow stores in each direction. 0 means computed from `memory`.
+  // Maximum number of bytes that a flow stores in each direction. 0 means that the number is
+  // computed from `memory`.
   ByteCount flow_memory = ByteCount(0);
-  // The largest window that is advertised to a host. 0 means computed from the links.
+  // The largest window that is advertised to a host. 0 means that it is computed from the links.
   ByteCount host_window = ByteCount(0);
   Duration idle_timeout = kLeastIdle;
   Duration half_close_timeout = Duration::seconds(600);

@@ -14,10 +14,11 @@ namespace satrelay::config {
 inline constexpr const char* kRelayedName = "relayed";
 inline constexpr const char* kBridgedName = "bridged";
 
-// The largest percentage of a link that all guarantees together, `bridged_share` included, may
-// take. The rest keeps all other traffic alive.
+// Maximum percentage of a link for all guarantees together, including `bridged_share`. The
+// remaining rate keeps other traffic from starving.
 inline constexpr std::uint64_t kMostGuaranteedPercent = 95;
-// A link without `bridged_share` keeps this share for traffic without a class.
+// If a link has no `bridged_share`, the guarantees must leave this share to traffic without a
+// class.
 inline constexpr double kKeptShare = 0.1;
 
 inline BitRate share_of(BitRate rate, double share) {

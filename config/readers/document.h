@@ -33,8 +33,8 @@ class Places {
   explicit Places(std::string file) : file_(std::move(file)) {}
   void record(const std::string& path, Place place) { places_[path] = place; }
   bool has(const std::string& path) const { return places_.contains(path); }
-  // "file:line:column: path: message". If the path is not in the file, the place belongs to its
-  // nearest parent in the file.
+  // Returns "file:line:column: path: message". If the path is not in the file, the place belongs to
+  // its nearest parent in the file.
   std::string point_at(const std::string& path, const std::string& message) const;
   // Throws ConfigError with the text of point_at().
   [[noreturn]] void fail(const std::string& path, const std::string& message) const;

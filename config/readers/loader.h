@@ -14,8 +14,8 @@
 
 namespace satrelay::config {
 
-// A check that the caller adds, for example whether this machine has enough memory. It is made only
-// if the configuration has no contradictions.
+// A check that the caller adds, for example whether this machine has enough memory. This check runs
+// only if the configuration has no contradictions.
 template <typename Config>
 using Objection = std::function<std::optional<Contradiction>(const Config&)>;
 

@@ -12,11 +12,11 @@ namespace satrelay::config {
 
 // Reads the keys, and wipes the text of the file from memory. Throws ConfigError, which names the
 // file, and the line and column of a mistake, but never shows text of the file. The file must be a
-// regular file that belongs to root or to the user of this process, and other users must not be
-// able to read or write it. There is one exception: if the file belongs to root, one group may read
-// it. This is the group of `reader` if this process runs as root, and otherwise the group of this
-// process. `reader` is the user that this process becomes. An empty text stands for kGatewayUser,
-// or for kNobody if there is no such user.
+// regular file that belongs to root or to the user of this process. Other users must not be able to
+// read or write the file. There is one exception: one group may read a file of root. If this
+// process runs as root, this is the group of `reader`. Otherwise it is the group of this process.
+// `reader` is the user that this process becomes. An empty text stands for kGatewayUser, or for
+// kNobody if there is no such user.
 PresharedKeys read_psk_file(const std::filesystem::path& file, const std::string& reader = "");
 
 }  // namespace satrelay::config

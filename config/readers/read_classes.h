@@ -10,8 +10,8 @@ namespace satrelay::config {
 
 const Keys<TrafficClass>& class_keys();
 
-// Also reads the files of dictionaries, and refuses a file that is not a dictionary of zstd. Throws
-// ConfigError.
+// Reads the classes and the files of their dictionaries. Throws ConfigError, also if a file is not
+// a dictionary of zstd.
 std::vector<TrafficClass> read_classes(const Value& value);
 
 }  // namespace satrelay::config

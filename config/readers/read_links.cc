@@ -36,8 +36,8 @@ std::string send_rate_of(const Link& link) {
                                                                   : to_text(link.send_rate);
 }
 
-// The rates of a link: the capacity of its modems. With `capacity: find`, `send_rate` is a ceiling,
-// and memory is planned for `receive_rate`.
+// The rates of a link: the capacity of its modems. If a link has `capacity: find`, `send_rate` is a
+// ceiling, and `receive_rate` is used only to plan memory.
 void read_rates(const Fields& fields, Link& link) {
   if (finds_capacity(fields)) {
     link.send_rate = kMostLinkRate;

@@ -12,7 +12,8 @@ namespace satrelay::config {
 
 const Keys<Peer>& peer_keys();
 
-// `common` is the `security` at the top of the file. `user` is the `reader` of read_psk_file().
+// `common` is the value of `security` at the top of the file, which peers without a `security` of
+// their own use. `user` is the user that this process becomes, as `reader` in read_psk_file().
 std::vector<Peer> read_peers(const Value& value, const std::vector<Link>& links,
                              const std::optional<Security>& common, const std::string& user);
 

@@ -31,7 +31,7 @@ std::string controller_of(const RateControl& control) {
 
 const Keys<RateControl>& control_keys() {
   constexpr const char* kFromRates = "from rate and round trip";
-  // read_rate_control() reads all of these keys, because a parameter belongs to one controller.
+  // read_rate_control() reads all of these keys, because the allowed keys depend on the controller.
   static const Keys<RateControl> keys({
       key_of_section<RateControl>(
           {.name = "capacity",

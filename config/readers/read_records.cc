@@ -22,7 +22,7 @@ std::optional<std::uint16_t> parse_port(std::string_view digits) {
   return whole && port > 0 ? std::optional(port) : std::nullopt;
 }
 
-// A host name is refused, because a look-up may take as long as a name server needs.
+// A host name is refused, because the gateway would have to wait for a name server.
 void read_collector(const Value& value, IpfixCollector& collector) {
   const std::string text = value.text(kCollectorHint);
   std::string_view address = text;

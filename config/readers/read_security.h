@@ -10,8 +10,8 @@ namespace satrelay::config {
 
 const Keys<Security>& security_keys();
 
-// Reads `none` or {psk_file: PATH}, and the keys from that file. Throws ConfigError. `reader` is as
-// in read_psk_file().
+// Reads `none` or {psk_file: PATH}, and the keys from that file. Throws ConfigError. `reader` is
+// the user that this process becomes, as in read_psk_file().
 Security read_security(const Value& value, const std::string& reader);
 
 }  // namespace satrelay::config

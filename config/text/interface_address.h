@@ -1,4 +1,4 @@
-// An address with its subnet, as interfaces have it.
+// The address of an interface, with its subnet.
 #pragma once
 
 #include <optional>
@@ -8,7 +8,7 @@
 
 namespace satrelay::config {
 
-// The parts of an address with the length of its subnet: "192.0.2.1/30".
+// The address and the subnet that a text such as "192.0.2.1/30" contains.
 struct InterfaceAddress {
   IpAddress own;
   IpPrefix subnet;

@@ -14,7 +14,7 @@ std::vector<std::uint8_t> parse_protocol(std::string_view text);
 inline constexpr std::string_view kProtocolHint =
     "write tcp, udp, icmp or a protocol's number, 0 to 255";
 
-// Parses a number or a name: RFC 2474, RFC 2597, RFC 3246, RFC 5865, RFC 8622.
+// Parses a DSCP: a number, or a name from RFC 2474, RFC 2597, RFC 3246, RFC 5865 or RFC 8622.
 std::optional<std::uint8_t> parse_dscp(std::string_view text);
 inline constexpr std::string_view kDscpHint =
     "write a number from 0 to 63 or a name: EF, VA, LE, CS0 to CS7, AF11 to AF43";
