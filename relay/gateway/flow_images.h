@@ -18,8 +18,8 @@ namespace satrelay::gateway {
 
 class FlowImages {
  public:
-  // Use this only between two calls of the gateway. Deferred work stays deferred, since the gateway
-  // charges deferred work to the budget of the call that does it.
+  // Use this only between two calls of the gateway. The gateway may have deferred work. This class
+  // does not do that work, since it must count against the budget of the next call.
   explicit FlowImages(Gateway& gateway) : engine_(gateway.engine_.unsettled()) {}
 
   std::size_t count() const;  // number of flows
@@ -27,8 +27,8 @@ class FlowImages {
   // `before` flows.
   std::uint32_t slot(std::size_t before) const;
 
-  // A flow that was taken out of the gateway. Nothing else may happen to the gateway until
-  // put_back() has returned kNone.
+  // A flow that was taken out of the gateway. Until put_back() has returned kNone, call no other
+  // function of the gateway.
   struct Lifted {
     std::uint32_t slot = 0;
     FlowGround ground;
@@ -36,8 +36,9 @@ class FlowImages {
   };
   // Destroys the flow, and overwrites its memory.
   Lifted lift(std::uint32_t slot, Instant now);
-  // `octets` are the octets of `lifted`. They may also come from a gateway with the same history,
-  // from the flow with the same key, origin and lane.
+  // Reads the flow from `octets`, and puts it back. `octets` are the octets of `lifted`. They may
+  // also come from another gateway with the same history, if its flow has the same key, origin and
+  // lane.
   FlowImageFault put_back(const Lifted& lifted, ConstBytes octets, Instant now);
   FlowImageFault rewrite(std::uint32_t slot, Instant now) {
     const Lifted lifted = lift(slot, now);

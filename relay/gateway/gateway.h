@@ -2,7 +2,7 @@
 // stream. It is pure: frames and time are its input, and frames are its output. See
 // docs/architecture.md.
 //
-// Verbs: pass input to handle_frame() and handle_timeout(). Afterwards call poll_frame() for each
+// Usage: pass input to handle_frame() and handle_timeout(). Afterwards call poll_frame() for each
 // port until it returns kNothing, and again no later than next_timeout(). `now` must never go
 // backwards. handle_frames() and poll_frames() do the same for many frames at once, with less work
 // for each frame.
@@ -72,21 +72,19 @@ class Gateway {
   using Handled = gateway::Handled;
   // Handles frames that arrived together, in order. `handled` has as many elements as `frames`. The
   // result is the same as with one call for each frame. If consecutive frames belong to the same
-  // flow or peer, the engine defers their common work until after the last of them. The engine does
-  // this work in the next call for anything else, or in a getter that shows the results of the
-  // work.
+  // flow or peer, the engine does their common work once, after the last of them. It may defer this
+  // work until a call concerns something else, or until a getter shows the results.
   void handle_frames(PortId port, std::span<const Arrived> frames, std::span<Handled> handled,
                      Instant now);
-  // Learns from a frame that another worker handles and that all workers must see (Steering,
-  // Route::all): the engine records where hosts and neighbours are. It neither bridges nor answers
-  // the frame.
+  // Learns from a frame where hosts and neighbours are. Another worker handles the frame, but all
+  // workers must see it (Steering, Route::all). So this function neither bridges nor answers it.
   void overhear(PortId port, ConstBytes frame, Instant now);
   // Sets the delay and the losses of the WAN port for the frames that are passed next. The sessions
   // report both values to the peers. Otherwise a peer would attribute this machine's delay and
   // losses to the link.
   void set_wan_reception(const stp::Reception& reception);
-  // Frames that poll_frame() has written for the WAN port since `began` may have been sent as late
-  // as `ended`.
+  // The caller was delayed: frames for the WAN port that poll_frame() has written since `began` may
+  // not have been sent before `ended`.
   void note_late_sending(Instant began, Instant ended);
   void handle_timeout(Instant now);
   // Writes the next frame to send on `port` into `out` (at least max_frame_size() bytes), or
@@ -94,8 +92,8 @@ class Gateway {
   // LAN are ever held.
   Polled poll_frame(PortId port, MutableBytes out, Instant now);
   // Does the same for several frames, and writes each frame to its own element of `rooms`. `polled`
-  // has as many elements. Returns the number of frames. It is less than the number of rooms if no
-  // more frames can be sent now.
+  // has as many elements as `rooms`. Returns the number of frames, which is less than
+  // `rooms.size()` if no more frames can be sent now.
   std::size_t poll_frames(PortId port, std::span<const MutableBytes> rooms,
                           std::span<Polled> polled, Instant now);
   Instant next_timeout() const;
@@ -128,8 +126,9 @@ class Gateway {
     BitRate commanded_capacity(std::string_view link, LinkWay way) const;
     BitRate commanded_rate(std::string_view peer) const;
 
-    // The sending rate of the link that is in force: the lowest of the configured, commanded,
-    // announced and found rates.
+    // The sending rate of the link that is in force: the lowest of the configured rate, the
+    // commanded rate, the rate that a peer has announced, and the rate that a controller has
+    // measured.
     BitRate link_rate(LinkId link) const;
     // Size of the packet train with which a controller now measures the link's capacity. This many
     // bytes may be sent at once in addition to link_rate().
@@ -163,7 +162,7 @@ class Gateway {
   static Prepared prepare(const config::Gateway& next);
 
   // Changes functions of a rule until the next reconfigure(). `rule` is its name or its number.
-  // `compress` also applies to present connections, the modes only to new ones.
+  // `compress` also applies to existing connections, the modes only to new ones.
   enum class SetResult : std::uint8_t { kSet, kUnknownRule, kNotAccelerated, kContradiction };
   SetResult set_rule(std::string_view rule, const RuleChange& change);
   // The rule as it is in force; nullptr if no rule has that name or number.
@@ -172,9 +171,9 @@ class Gateway {
   // `asked` itself.
   Explanation explain(const PolicyKey& asked, Instant now) const;
 
-  // Sets whether this gateway accepts new flows. It informs the peers. While it accepts no new
-  // flows, the peers bridge their connections to its hosts. Existing flows continue. A gateway that
-  // drains has no flow left when unfinished_flows() is 0.
+  // Sets whether this gateway accepts new flows, and informs the peers. While it accepts none, the
+  // peers bridge new connections to the hosts of this LAN. Existing flows continue. A draining
+  // gateway has no flow left when unfinished_flows() is 0.
   void set_admission(Admission admission, Instant now);
   // Number of flows, without flows in TIME-WAIT.
   std::size_t unfinished_flows() const;
@@ -191,16 +190,16 @@ class Gateway {
 
   const Counters& counters() const;
   // Number of objects that the engine has visited since its start: frames of packets, packets that
-  // reports settle, streams, flows, timers, entries of lists. A call of handle_*() or poll_*()
-  // visits at most kMostVisited objects for each of its frames, however many objects exist. Later
-  // calls visit the rest, and next_timeout() requests these calls at once.
+  // were acknowledged or declared lost, streams, flows, timers, and entries of lists. A call of
+  // handle_*() or poll_*() visits at most kMostVisited objects for each of its frames, however many
+  // objects exist. Later calls visit the rest, and next_timeout() requests these calls at once.
   static constexpr std::uint64_t kMostVisited = 2048;
   std::uint64_t visited() const;
-  // The weighted work that the engine has done on octets, in addition to visits
-  // (pep/base/work_budget.h). A call ends after the piece of work that exceeds
-  // WorkBudget::kOfACall. So a call does at most kMostWorked, unless `compress_level` is above 9.
-  // This maximum includes the copying of a block that did not compress well. Calls at the same
-  // instant count as one call.
+  // Work on octets since the start, such as copying and compression, in nominal nanoseconds
+  // (pep/base/work_budget.h). A call that has done WorkBudget::kOfACall begins no further piece of
+  // work. So a call does at most kMostWorked, which includes the largest piece: compressing a
+  // block, and copying it if it did not compress well. This holds for a `compress_level` up to 9.
+  // Calls at the same instant count as one call.
   static constexpr Work kMostWorked = WorkBudget::kOfACall + compress::kMostEncodingWork +
                                       compress::kBeginningWork + compress::kProbingWork +
                                       compress::kBlockWork + copying_work(64 << 10);
@@ -216,8 +215,8 @@ class Gateway {
   std::vector<RuleSnapshot> rules(std::size_t first, std::size_t count) const;
   // In the order of the configuration, followed by the two classes without a configured name.
   std::vector<ClassSnapshot> classes() const;
-  // Histograms of durations: the compression of a block, each flow until it is complete, and the
-  // wait for the link in each class.
+  // Histograms of durations: the time to compress a block, the time until a flow is complete, and
+  // the time that each class waits for the link.
   std::vector<HistogramSnapshot> histograms() const;
   // The latest connections from the LAN that were bridged instead of relayed, newest first.
   static constexpr std::size_t kMostBridged = 100;

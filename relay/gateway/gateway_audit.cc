@@ -10,8 +10,9 @@
 namespace satrelay::gateway {
 namespace {
 
-// The number of engine calls between two audits. The number grows with the flows, since an audit
-// visits all flows, and a build with checks must stay usable.
+// Number of engine calls between two audits: kCallsPerFlow for each flow, and at least
+// kFewestCalls. An audit visits all flows. So with many flows audits are rare, and a build with
+// checks stays usable.
 constexpr std::uint64_t kFewestCalls = 1024;
 constexpr std::uint64_t kCallsPerFlow = 4;
 

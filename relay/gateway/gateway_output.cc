@@ -91,7 +91,7 @@ Instant Gateway::Impl::next_own_frame() const {
   return Instant::never();
 }
 
-// Sets the DSCP and TTL of a frame that is sent in a far host's name to that host's values.
+// If the frame is sent in the name of a far host, gives it the DSCP and TTL of that host.
 Polled Gateway::Impl::marked(std::size_t size, MutableBytes out, Instant now) const {
   parts.common->far_marks.mark(out.first(size), now);
   return written(size);

@@ -200,8 +200,8 @@ std::vector<HistogramSnapshot> Gateway::histograms() const {
       list.push_back({.field = &kRelayedWait, .of = name, .values = c.relayed_waits});
     }
     if (id == TrafficClasses::kRelayed) continue;
-    // The histogram has only frames that had to wait. Frames that were sent at once count as a wait
-    // of 0.
+    // `bridged_waits` has only the frames that had to wait. The frames that were sent at once are
+    // added with a wait of 0.
     Histogram waits = c.bridged_waits;
     waits.add(0, c.use.bridged_frames - waits.count());
     list.push_back({.field = &kBridgedWait, .of = name, .values = waits});

@@ -13,7 +13,7 @@ struct Frame;  // frames/frame.h
 // Tells the caller how to proceed with the frame that it passed to handle_frame().
 enum class Verdict : std::uint8_t {
   kConsumed,  // free the frame: the engine no longer needs it
-  kBridge,    // send this frame, in its own memory, on the other port
+  kBridge,    // send this frame from its own memory on the other port
   kQueued,    // keep this frame in held_slot() until poll_frame() releases it
   kDrop,      // free the frame; a counter names the reason
 };
@@ -25,8 +25,8 @@ enum class Checksum : std::uint8_t { kUnknown, kVerified };
 struct Arrived {
   ConstBytes bytes;
   Checksum checksum = Checksum::kUnknown;
-  // The result of look_at() if the caller has called it, otherwise nullptr. The engine may change
-  // it.
+  // The result of look_at() if the caller has called look_at(), otherwise nullptr. The engine may
+  // change the result.
   Frame* seen = nullptr;
 };
 

@@ -18,7 +18,8 @@ struct Identity {
   std::uint64_t boot_epoch = 0;
   std::uint64_t secret[2] = {0, 0};  // random key for initial sequence numbers (RFC 6528)
   MacAddress wan_mac;                // source of frames that the gateway itself sends on the WAN
-  Entropy* entropy = nullptr;        // for keys; needed if a peer's security is not `none`
+  // Random bytes for keys. Must be set if the security of a peer is not `none`.
+  Entropy* entropy = nullptr;
   // Measures compression times; nullptr if they are not measured.
   const Stopwatch* stopwatch = nullptr;
   // True if the LAN port can complete TCP checksums. The engine then leaves the checksums of

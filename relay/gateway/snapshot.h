@@ -54,7 +54,7 @@ struct PeerSnapshot {
   IpAddress address;
   bool resolved = false;  // the MAC of the next hop is known
   stp::PeerState state{};
-  bool is_given_up = false;  // suspect for so long that its flows were reset
+  bool is_given_up = false;  // the peer was silent for so long that its flows were reset
   bool wrong_key = false;    // the peer seems to have another secret (Session::doubts_key())
   Admission admission = Admission::kOpen;  // whether the peer accepts new flows
   std::string link;
@@ -79,7 +79,8 @@ struct PeerSnapshot {
   std::uint64_t bytes_stored = 0;
   std::uint64_t flows = 0;          // flows in the table
   std::uint64_t flows_refused = 0;  // new flows refused for lack of room, since the start
-  // Bytes of the peer's part of the arena; only its first lane reports them.
+  // Used bytes of the part of the arena that the peer has. Only the first lane to the peer reports
+  // them.
   std::uint64_t arena_used = 0;
   std::size_t dictionaries = 0;  // number of class dictionaries that the peer also has
   // True if the peer has reported from which hosts it accepts connections, or will never report it.
@@ -92,14 +93,16 @@ struct LinkSnapshot {
   std::uint32_t peers = 0;  // peers that are reached over this link
   bool finds_capacity = false;
   struct Way {
-    BitRate configured;  // configured rate; with `capacity: find`, the most that may be found
-    BitRate commanded;   // the operator's limit if it is below `configured`; otherwise zero
-    // The rate in force. For `send` it is the lowest of the configured, commanded, announced and
-    // found rates. For `receive` it is the lower of the configured and commanded rates.
+    // The configured rate. With `capacity: find`, it limits the rate that a controller may choose.
+    BitRate configured;
+    BitRate commanded;  // the operator's limit if it is below `configured`; otherwise zero
+    // The rate in force. For `send` it is the lowest of the configured rate, the commanded rate,
+    // the rate that a peer has announced, and the rate that a controller has measured. For
+    // `receive` it is the lower of the configured and commanded rates.
     BitRate capacity;
   };
   Way send, receive;
-  std::uint64_t sent_bytes = 0;  // with bridged frames and the link's overhead
+  std::uint64_t sent_bytes = 0;  // includes bridged frames and the overhead of the link
 };
 
 struct RuleSnapshot {
@@ -136,7 +139,7 @@ struct BridgedSnapshot {
   std::uint32_t rule = 0;  // number of the rule that matched it; 0 if no rule did
   std::string rule_name;
   Duration age;            // time since its latest SYN
-  std::uint32_t syns = 0;  // consecutive SYNs, without another connection's SYN in between
+  std::uint32_t syns = 0;  // number of SYNs of this connection in a row
 };
 
 struct HistogramSnapshot {

@@ -2,8 +2,8 @@
 // of this LAN address their frames. A change is announced once on a lane, however many connections
 // two hosts have.
 //
-// The table has a fixed size, is direct-mapped, and is indexed by a keyed hash. If another pair has
-// replaced the entry of a pair, the pair is announced again.
+// The table has a fixed size, is direct-mapped, and is indexed by a keyed hash. If another pair of
+// hosts has taken the entry of a pair, the MAC of the first pair is announced again.
 #pragma once
 
 #include <cstddef>

@@ -37,12 +37,12 @@ class BetweenGateways {
   // The test is used only on paths with a longer round trip than this. On a shorter path, half a
   // round trip would be too close to the time that a busy host needs to answer.
   static constexpr Duration kShortestPath = Duration::milliseconds(100);
-  // The lifetime of a hint, and of a confirmation since the last quick answer to a SYN. ARP caches
-  // ask again much sooner.
+  // The lifetime of a hint. A confirmation also ends this long after the last quick answer to a
+  // SYN. ARP caches ask again much sooner.
   static constexpr Duration kKept = Duration::seconds(3600);
   static constexpr Duration kVoidFor = Duration::seconds(300);
-  // A further request of the same station for the same address counts as a repeat within this time.
-  // An answer may belong to the first request or to any repeat.
+  // If a station asks for the same address again within this time, the request is a repeat. An
+  // answer may belong to the first request or to any repeat.
   static constexpr Duration kRepeats = Duration::seconds(10);
   // The lifetime of an address that a station of this LAN has claimed. It is long, since a server
   // may be silent for long.

@@ -1,11 +1,11 @@
 // Remembers on which side of the gateway each station was heard lately, that is, where its frames
 // arrived. The filtering database of a bridge does the same (IEEE 802.1Q section 8.8). A switch
-// that does not know a station sends its frames to all ports, including the gateway's port. The
-// gateway uses this database to drop a frame between two hosts of the LAN.
+// that does not know a station sends frames for this station to all ports, including the gateway's
+// port. The gateway uses this database to drop a frame between two hosts of the LAN.
 //
-// A station is a MAC in a VLAN (all tags). A host behind a peer also counts as heard on the WAN
-// when the peer sends something on the stream of its flow, since the host's own frames end at the
-// far gateway. If a station was heard on both sides, its frames are not filtered.
+// A station is a MAC in a VLAN (all tags). Frames of a host behind a peer end at the far gateway.
+// So such a host also counts as heard on the WAN when the peer sends something on the stream of the
+// host's flow. If a station was heard on both sides, frames for it are not filtered.
 //
 // All workers of a gateway share one database. Each side has a table of fixed size, in sets of a
 // few entries, which is indexed by a keyed hash. If a set is full, the station that was heard

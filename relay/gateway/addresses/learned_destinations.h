@@ -33,8 +33,8 @@ class LearnedDestinations {
   };
   void hear(const HostPair& pair, const MacAddress& mac, Instant now);
   std::optional<Heard> find(const HostPair& pair, Instant now) const;
-  // The same as in LanOwners: a flow of these hosts has shown that frames to `receiver` reach the
-  // host that sends from `sender`.
+  // A flow of these two hosts has shown that frames to `receiver` reach the host that sends from
+  // `sender`.
   void note_receiver(const HostPair& pair, const MacAddress& sender, const MacAddress& receiver);
   MacAddress receiver(const HostPair& pair, const MacAddress& sender, Instant now) const;
 

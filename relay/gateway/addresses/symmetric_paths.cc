@@ -5,7 +5,8 @@
 namespace satrelay::gateway {
 namespace {
 
-// Flags above the time in seconds. SharedTable replaces the smallest value first.
+// Flags in the bits above the time, which is in seconds. SharedTable replaces the smallest value
+// first.
 constexpr std::uint32_t kAnswered = std::uint32_t{1} << 31;
 constexpr std::uint32_t kOtherWay = std::uint32_t{1} << 30;
 
@@ -16,8 +17,9 @@ bool is_within_as(std::optional<std::uint32_t> value, std::uint32_t kind, Durati
 
 }  // namespace
 
-// If routes differ from flow to flow, some connections are answered through the gateways although
-// others are not. So an answer does not end a doubt of kind kOtherWay.
+// If the client has shown that an answer took another path (kOtherWay), routes may differ from flow
+// to flow. Then other connections may be answered through the gateways. So their answers do not
+// make the pair less doubtful.
 void SymmetricPaths::note_answer(const FlowKey& connection, Instant now) {
   const std::uint64_t pair = hash(connection);
   if (is_within_as(table_.find(pair), kOtherWay, kDoubtfulFor, now)) return;

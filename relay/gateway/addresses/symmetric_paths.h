@@ -1,15 +1,17 @@
-// Remembers whether both directions between two hosts cross both gateways, as connections have
-// shown.
+// Remembers for pairs of hosts whether both directions of their connections cross both gateways.
 //
-// If a server does not answer a relayed connection, it may filter the port, or its answers may take
-// another path, without the gateways. Bridging helps only in the second case, and costs all
-// connections of the two hosts their acceleration. So the gateways look for evidence. If both hosts
-// of a relayed connection have sent bytes, both directions cross the gateways. For an hour after
-// that, a port that does not answer counts only against this port (far_services.h). Without this
-// evidence a silent server makes the pair doubtful: its connections are bridged for five minutes,
-// or until a connection that was already relayed is answered. If the client's behaviour shows that
-// the answer took another path, the pair is doubtful in spite of earlier answers, since routes may
-// differ from flow to flow.
+// If a server does not answer a relayed connection, there are two possible causes. The server may
+// filter the port, or its answers may take another path, without the gateways. Bridging helps only
+// in the second case, and all connections of the two hosts then lose their acceleration. So the
+// gateways look for evidence.
+//
+// If both hosts of a relayed connection have sent bytes, both directions cross the gateways. If a
+// port of the server does not answer within the next hour, only this port is suspected
+// (far_services.h). Without this evidence, a server that does not answer makes the pair of hosts
+// doubtful. New connections of a doubtful pair are bridged for five minutes, or until an older,
+// relayed connection of the pair is answered. If the client behaves as if the answer had taken
+// another path, the pair is doubtful in spite of earlier answers, since routes may differ from flow
+// to flow.
 //
 // All workers share one table. It has a fixed size and is indexed by a keyed hash. Doubtful pairs
 // are replaced first, beginning with the oldest. So hosts that try many silent addresses displace
@@ -29,8 +31,8 @@ namespace satrelay::gateway {
 
 class SymmetricPaths {
  public:
-  // How long an answer shows that both directions cross the gateways. If a route changes within
-  // this time, the client's behaviour shows that (kElsewhere).
+  // For this long after an answer, both directions are assumed to cross the gateways. If a route
+  // changes within this time, the client's behaviour shows that (kElsewhere).
   static constexpr Duration kAnsweredFor = Duration::seconds(3600);
   static constexpr Duration kDoubtfulFor = Duration::seconds(300);
   static constexpr std::size_t kPlaces = 32'768;

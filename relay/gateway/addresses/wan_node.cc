@@ -81,8 +81,8 @@ bool WanNode::is_known(const IpAddress& address) const {
          std::ranges::find(peers_, address) != peers_.end();
 }
 
-// If there is no room, the frame is not sent. That does no harm, since answers and requests are
-// repeated. Half of the queue is reserved for known addresses.
+// If there is no room, the frame is not sent. That does no harm: neighbours repeat their requests,
+// and this node repeats its own. Half of the queue is reserved for known addresses.
 WanNode::PendingFrame* WanNode::new_frame(OwnFrame kind, bool known, std::size_t size,
                                           Instant now) {
   PendingFrame& frame = pending_[(pending_first_ + pending_count_) % kMaxPending];

@@ -1,4 +1,4 @@
-// Formats the finding of an audit that an account differs from what was counted anew.
+// Describes an account that differs from the number that an audit has counted.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 // Measures the durations of flows that ended in order, with a histogram for each class of size.
-// Round trips determine the duration of short flows, and the rate of the link that of long flows.
+// Round trips determine the duration of short flows. The rate of the link determines the duration
+// of long flows.
 #pragma once
 
 #include <array>
@@ -26,8 +27,8 @@ inline constexpr HistogramField kFlowCompletion = {
 
 class Completions {
  public:
-  // A size class of flows. A flow belongs to the first class that is large enough for the plain
-  // bytes of both directions together: at most `most` bytes.
+  // A size class of flows. The size of a flow is the number of plain bytes in both directions
+  // together, and `most` is the maximum size. A flow belongs to the first class in which it fits.
   struct Size {
     const char* name;  // the label of the metric
     std::uint64_t most;

@@ -52,8 +52,8 @@ struct FlowHot {
   WaitSample wait;           // how long the host's bytes wait for the link
   // Bytes of the host that the traffic class counts as waiting for the link.
   std::uint64_t waiting = 0;
-  // The time since which the flow has had something that a silent peer has not acknowledged; never
-  // if the flow has nothing unacknowledged, or the peer is not silent.
+  // When the flow began to wait for a silent peer; never if the flow does not wait, or the peer is
+  // not silent.
   Instant owes_since = Instant::never();
 
   void image(Image& image) {
@@ -110,13 +110,13 @@ struct HostQuestions {
   // Keep-alives and window probes that our host has sent to the far host.
   std::uint64_t asked = 0;   // number of our host's latest question
   bool owes_answer = false;  // our host still waits for the answer to its latest question
-  // Deadline for the far gateway's answer; never if no question is open, or if the gateway leaves
-  // the question unanswered for now. A later answer is still passed on while `owes_answer` is set.
+  // Deadline for the far gateway's answer; never if no question is open, or if this gateway
+  // withholds the answer for now. A later answer is still passed on while `owes_answer` is set.
   Instant until = Instant::never();
   // Number of in-order bytes of our host when the host last repeated a single byte.
   std::uint64_t byte_repeated_at = 0;
-  // Keep-alives and window probes of the far host. This gateway then probes our host.
-  // Deadline for our host's answer; never if it was not probed.
+  // If the far host sends a keep-alive or a window probe, this gateway probes our host. This is the
+  // deadline for our host's answer; never if no answer is awaited.
   Instant host_until = Instant::never();
   Instant heard;         // when our host last answered a probe
   stp::HostAnswer word;  // the answer for the far gateway
@@ -228,7 +228,8 @@ struct EventsHandled {
   std::uint32_t looked_at = 0;       // value of PeerEpochs::events_ when the flow was last checked
   std::uint32_t epochs = 0;          // events of the flow's own peer (peer_epoch_log.h)
   std::uint16_t configurations = 0;  // number of reloads
-  // Number of our host's stray answers when the peer was last asked about them.
+  // Number of stray answers of our host that were handled. A stray answer is a segment that none of
+  // our segments can have caused (tcp::Questions).
   std::uint16_t stray_answers = 0;
   void image(Image& image) { image(looked_at, epochs, configurations, stray_answers); }
 };

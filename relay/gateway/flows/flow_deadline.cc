@@ -8,8 +8,8 @@
 namespace satrelay::gateway {
 namespace {
 
-// By this time a client without an answer has sent its last SYN. It sends nothing when it abandons
-// the attempt.
+// A client that gets no answer has sent its last SYN by this time. It sends nothing when it
+// abandons the attempt, so the gateway needs a time limit.
 constexpr Duration kLongestHandshake = Duration::seconds(127);
 // By this time a working far gateway has abandoned its attempt to reach the server (tcp::Profile),
 // and has reported that.

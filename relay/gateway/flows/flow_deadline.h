@@ -29,11 +29,11 @@ Duration quiet_limit(const Flow& f, const stp::Session& session, const config::L
 // Whether the flow waits for the peer: for acknowledgments, for the end of the stream, or for the
 // far host's first answer.
 bool owes_peer(const Flow& f, const stp::Session& session);
-// When the flow will have waited too long for a silent peer, or for a live peer that reports
-// nothing about its server; never if the flow does not wait.
+// Time limit of the flow's wait for the peer. The flow waits if the peer is silent, or if it is
+// alive and reports nothing about the flow's server. Never if the flow does not wait.
 Instant end_of_wait(const Flow& f, Duration patience);
-// The time since which the host has acknowledged none of the bytes that wait for it, or the silent
-// peer has acknowledged nothing; never if the flow makes progress.
+// When the flow stopped making progress: since then the host has acknowledged none of the bytes
+// that wait for it, or the silent peer has acknowledged nothing. Never if the flow makes progress.
 Instant still_since(const Flow& f, const stp::Session& session);
 
 // A flow that was idle for this long frees the memory that only an active flow needs.

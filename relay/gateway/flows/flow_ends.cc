@@ -4,8 +4,8 @@ namespace satrelay::gateway {
 
 namespace {
 
-// The most records that one call passes on without the far gateway's report, because they have
-// waited too long for it.
+// Maximum number of records that one call passes on without the far gateway's report, because this
+// report is overdue.
 constexpr int kRecordsPerCall = 64;
 
 }  // namespace

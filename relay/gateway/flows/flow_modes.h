@@ -16,7 +16,7 @@ namespace satrelay::gateway {
 void hold_back(Flow& f, Instant now);
 // Reports our host's answers to the peer in a CONFIRM, if they have changed.
 void confirm(Flow& f, stp::Session& session, Instant now);
-// Lets the endpoint give our host the answers that the far host has given, according to `far`.
+// `far` reports the answers of the far host. Lets the endpoint give our host the same answers.
 void follow(Flow& f, const stp::Session& session, const stp::Confirmation& far, Instant now);
 // The client is in SYN-SENT: its handshake is completed only when the server has answered.
 inline bool waits_for_server(const Flow& f) {

@@ -47,8 +47,7 @@ class FlowState {
     kInStream,   // session.streams().finish() was called
     kDelivered,  // the peer's session has all bytes and the end
   };
-  // How far the end of the far host's bytes has progressed. It is followed by the end of our host's
-  // connection.
+  // Progress of the end of the far host's bytes, and then of the end of our host's connection.
   enum class FarEnd : std::uint8_t {
     kOpen,    // the far host may send more
     kPassed,  // endpoint.close() was called

@@ -18,8 +18,8 @@ namespace satrelay::gateway {
   return !fault;
 }
 
-// The reason for bridging the frame. IP options or extension headers before the transport header
-// are a more exact reason than `otherwise`.
+// The reason for bridging the frame. If the frame has IP options, or extension headers before the
+// transport header, these are the reason. If it has none, the reason is `otherwise`.
 Counter bridging_reason(const Frame& frame, Counter otherwise);
 
 }  // namespace satrelay::gateway

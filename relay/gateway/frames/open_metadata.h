@@ -34,7 +34,9 @@
 namespace satrelay::gateway {
 
 struct OpenMetadata {
-  wire::EthernetHeader ethernet;  // header of the client's SYN; its type follows from the addresses
+  // Ethernet header of the client's SYN. OPEN does not carry its EtherType, which follows from the
+  // addresses.
+  wire::EthernetHeader ethernet;
   IpAddress client;
   IpAddress server;
   std::uint16_t client_port = 0;

@@ -21,7 +21,7 @@ bool has_class(ConstBytes octets) {
   return (octets[3] & kHasClass) != std::byte{0};
 }
 
-// The place of the class and its length, if there is a class.
+// Offset of the class name, which begins with its length, if there is a class.
 std::size_t place_of_name(ConstBytes octets) {
   constexpr std::byte kHasModes{32};
   constexpr std::size_t kBehindEnds = 5;  // MSS, window scale, traffic class, hop limit

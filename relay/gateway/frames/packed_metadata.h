@@ -34,7 +34,7 @@ class PackedMetadata {
  private:
   bool is_whole() const;
 
-  // One octet with the number of octets, then these octets.
+  // The first octet is the number of octets that follow.
   std::unique_ptr<std::byte[]> octets_;
 };
 

@@ -10,8 +10,9 @@
 namespace satrelay::gateway {
 
 struct PathMtuAdvice {
-  std::uint32_t sequence = 0;       // sequence number of the quoted TCP segment
-  std::uint16_t segment_limit = 0;  // the most octets of TCP options and payload that fit
+  std::uint32_t sequence = 0;  // sequence number of the quoted TCP segment
+  // Maximum number of octets of TCP options and payload in a segment.
+  std::uint16_t segment_limit = 0;
 };
 // nullopt if the frame is not such an error.
 std::optional<PathMtuAdvice> path_mtu_advice(const Frame& frame);

@@ -25,8 +25,8 @@ class SegmentQueue {
             const wire::TcpHeader& header) {
     waiting_.push_back({to_host, key, header});
   }
-  // Queues an RST with the sequence number that the host expects, as the host's own segments have
-  // shown (RFC 9293 section 3.10.7.1).
+  // Queues an RST. `sequence` is the sequence number that the host expects, taken from the host's
+  // own segments (RFC 9293 section 3.10.7.1).
   void push_reset(const wire::EthernetHeader& to_host, const FlowKey& key, std::uint32_t sequence) {
     wire::TcpHeader header;
     header.sequence = sequence;

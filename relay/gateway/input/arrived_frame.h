@@ -9,7 +9,7 @@
 
 namespace satrelay::gateway {
 
-// The largest number of frames that one handle_burst() handles.
+// The maximum number of frames in one call of handle_burst().
 inline constexpr std::size_t kBurstFrames = 32;
 
 // Parses the frame into `room`, unless the caller has already parsed it.

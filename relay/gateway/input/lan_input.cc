@@ -88,7 +88,8 @@ void LanInput::handle_burst(std::span<const Arrived> frames, std::span<Handled> 
 }
 
 // A train is a run of segments of one flow that are handled together. It ends before a SYN, since a
-// SYN may replace the flow, and before an RST, since the flow must first be advanced.
+// SYN may replace the flow. It also ends before an RST: the flow must first handle the segments
+// before the RST.
 std::size_t LanInput::handle_train(std::size_t begin, std::size_t end, Instant now) {
   auto& [looks, seen, segments, train] = *burst_;
   const std::uint32_t slot = segments[begin].slot;
@@ -175,9 +176,8 @@ Verdict LanInput::handle(const Frame& frame, const Segment& segment, ConstBytes 
   return bridging_.treat(bridging_reason(frame, Counter::kBridgedNotTcp), frame, kPort, bytes, now);
 }
 
-// A fragment that may be TCP is kept until its datagram is complete. Only the whole datagram shows
-// the flow, the ports for the rules, the sender and the checksum. No network card has checked that
-// checksum.
+// Keeps a fragment that may be TCP until its datagram is complete. Only the whole datagram shows
+// the flow, the ports and whether the TCP checksum is correct.
 Verdict LanInput::handle_fragment(const Frame& frame, ConstBytes bytes, Instant now) {
   if (!Reassembly::may_be_tcp(frame)) {
     return bridging_.treat(Counter::kBridgedFragment, frame, PortId::kLan, bytes, now);
@@ -194,8 +194,8 @@ Verdict LanInput::handle_fragment(const Frame& frame, ConstBytes bytes, Instant 
   whole.reassembled = true;
   Segment segment;
   look_at_segment(whole, segment);
-  // Some receivers would reassemble a fragment within a fragment twice, others not at all. So drop
-  // it.
+  // The reassembled datagram is itself a fragment. Receivers treat such datagrams in different
+  // ways, so drop it.
   const Verdict verdict = whole.extensions.fragment
                               ? bridging_.drop(Counter::kDroppedFragmentMalformed)
                               : handle(whole, segment, parts_.fragments.reassembly.whole(), now);
@@ -203,7 +203,8 @@ Verdict LanInput::handle_fragment(const Frame& frame, ConstBytes bytes, Instant 
   return verdict;
 }
 
-// IP options and extension headers of a relayed segment are not carried to the far host.
+// If a segment belongs to a relayed flow, its IP options and extension headers do not reach the far
+// host.
 Verdict LanInput::handle_tcp(const Frame& frame, const Segment& seen_segment, ConstBytes bytes,
                              Instant now) {
   const auto& [tcp, key, hash, looked_up, changes] = seen_segment;
@@ -240,7 +241,8 @@ Verdict LanInput::handle_tcp(const Frame& frame, const Segment& seen_segment, Co
     return bridging_.drop(Counter::kDroppedOtherVlan);
   }
   const bool stays = stays_on_lan(frame, now);
-  // A segment of a relayed flow does not get here: the flow itself follows the MAC of its host.
+  // Segments of relayed flows do not get here. A flow learns the MAC of its host from its own
+  // segments.
   if (!stays) parts_.flows.hosts().hear(parts_.lan.learn_from_lan(frame, now));
   // Check for orphaned flows before `stays`: if one host of such a flow has moved here, both hosts
   // are on this LAN, and their segments stay on it.
@@ -294,8 +296,8 @@ Verdict LanInput::handle_tcp(const Frame& frame, const Segment& seen_segment, Co
   return bridging_.drop(decision.reason);
 }
 
-// `recovered`: the SYN that was answered by a SYN cookie, reconstructed from the cookie that the
-// ACK in `segment` returns.
+// `recovered`: if `segment` is an ACK that returns a SYN cookie, the SYN reconstructed from the
+// cookie. nullopt if `segment` is a SYN.
 void LanInput::begin_flow(const AdmissionControl::Segment& segment,
                           const std::optional<wire::TcpHeader>& recovered, LaneId lane,
                           const RulePtr& rule, Instant now) {

@@ -44,18 +44,18 @@ class LanInput {
 
   // Handles at most kBurstFrames frames.
   void handle_burst(std::span<const Arrived> frames, std::span<Handled> handled, Instant now);
-  // Learns where hosts are, as handle_burst() does, from a frame that another worker handles.
+  // Learns from a frame where hosts are. Call this for frames that another worker handles.
   void overhear(const Frame& frame, Instant now);
   // The latest connections that were bridged instead of relayed.
   const BridgedConnections& bridged() const { return bridged_; }
 
  private:
-  // A segment as look_at_segment() reads it, before it is handled.
+  // The result of look_at_segment() for a frame of the burst.
   struct Segment {
     std::optional<wire::ParsedTcp> tcp;
     FlowKey key;
     std::uint64_t hash = 0;
-    // The slot of its flow; kNoSlot if no flow was found.
+    // The slot of the segment's flow; kNoSlot if no flow was found.
     std::uint32_t slot = kNoSlot;
     // FlowStore::changes() when the flow was looked up.
     std::uint64_t changes = ~std::uint64_t{0};
@@ -70,8 +70,8 @@ class LanInput {
 
   // Parses the TCP header of the frame into `segment`. Does not look up the flow.
   void look_at_segment(const Frame& frame, Segment& segment) const;
-  // Looks up the segment's flow again if flows were added or removed since the last look-up, by
-  // earlier frames of the burst.
+  // Looks up the segment's flow again if earlier frames of the burst have added or removed flows
+  // since the last look-up.
   void find_again(Segment& segment) const {
     const FlowStore& flows = parts_.flows.flows();
     if (!segment.tcp || segment.changes == flows.changes()) return;

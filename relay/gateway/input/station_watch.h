@@ -1,4 +1,5 @@
-// Records on which side of the gateway each station is, as the frames of both ports show.
+// Records on which side of the gateway each station is. The side is the port on which frames of the
+// station arrive.
 #pragma once
 
 #include <array>

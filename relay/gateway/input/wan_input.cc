@@ -12,8 +12,8 @@ namespace satrelay::gateway {
 void WanInput::handle_burst(std::span<const Arrived> frames, std::span<Handled> handled,
                             Instant now) {
   parts_.counters.add(Counter::kWanFramesIn, frames.size());
-  // Checking a packet reads all of it. A packet that has arrived by DMA is in no cache of this
-  // core, so it is prefetched while the packets before it are handled.
+  // Checking a packet reads all its bytes. Packets arrive by DMA and are not in this core's cache.
+  // So prefetch each packet while the two packets before it are handled.
   constexpr std::size_t kAhead = 2;
   for (std::size_t i = 0; i < std::min(kAhead, frames.size()); ++i) prefetch(frames[i].bytes);
   Frame room;

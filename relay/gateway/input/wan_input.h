@@ -31,16 +31,16 @@ class WanInput {
 
   // Handles at most kBurstFrames frames.
   void handle_burst(std::span<const Arrived> frames, std::span<Handled> handled, Instant now);
-  // Learns addresses, as handle_burst() does, from a frame that another worker handles.
+  // Learns addresses from a frame. Call this for frames that another worker handles.
   void overhear(const Frame& frame, Instant now);
-  // Sets how long the next frames may have waited at the port, and how many frames the full port
-  // has dropped since the start.
+  // `reception` says how long the next frames may have waited at the port, and how many frames the
+  // port has dropped since the start because it was full.
   void set_reception(const stp::Reception& reception) { reception_ = reception; }
 
  private:
   Verdict handle(const Frame& frame, ConstBytes bytes, Instant now);
   Verdict handle_stp(const Frame& frame, Instant now);
-  // Whether the frame concerns a relayed connection without being a segment of it.
+  // Whether the frame concerns a relayed connection, for example as an ICMP error or a fragment.
   bool concerns_relayed(const Frame& frame) const;
 
   GatewayParts& parts_;

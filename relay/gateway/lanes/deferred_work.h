@@ -1,5 +1,5 @@
-// Work that is done only once for consecutive frames of one flow, or of one lane. settle() does it
-// after the last of these frames, before anything else happens.
+// Work that is done once for several consecutive frames of one flow or lane, and not for each
+// frame. settle() does the work after the last of these frames, before any other frame is handled.
 #pragma once
 
 #include <cstddef>
@@ -19,8 +19,7 @@ class DeferredWork {
  public:
   DeferredWork(GatewayParts& parts, SessionEvents& events) : parts_(parts), events_(events) {}
 
-  // The port on which the last frames arrived. Frames from the other port count as a new call, even
-  // at the same time.
+  // The port on which the last frames arrived.
   PortId port() const { return port_; }
   void begin(PortId port) { port_ = port; }
 
@@ -43,7 +42,8 @@ class DeferredWork {
     events_.take(lane_, std::exchange(packets_, 0), now);
     parts_.flows.go_on(now);
   }
-  // Call this before a segment of `flow`. Settles the work unless it is for the same flow.
+  // Call this before a segment of `flow` is handled. Calls settle() if another flow has deferred
+  // work.
   void settle_unless(std::uint32_t flow, Instant now) {
     if (flow_ != flow) settle(now);
   }

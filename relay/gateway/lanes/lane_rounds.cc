@@ -6,9 +6,10 @@
 
 namespace satrelay::gateway {
 
-// All sessions together settle at most kSettledAtOnce objects in one call, since after an outage
-// each of hundreds of sessions may have thousands of lost packets. Once a quarter of that limit is
-// used, the next session waits, and the next call begins with it.
+// After an outage, each of hundreds of sessions may have thousands of lost packets. So all sessions
+// together settle at most kSettledAtOnce objects in one call. If more than a quarter of this limit
+// is used, the call visits no further session. The next call begins with the first session that was
+// not visited.
 void LaneRounds::run(Instant now) {
   constexpr std::uint64_t kOthersMayFollow = stp::Session::kSettledAtOnce / 4;
   std::uint64_t visited = 0;

@@ -73,9 +73,10 @@ void SessionEvents::handle(LaneId id, const stp::Event& event, Instant now) {
   lane.dictionaries.update(parts_.uplink.classes(), lane.control_messages.peer_dictionaries());
 }
 
-// An address that the operator has configured behind another peer counts as present: the asking
-// peer must not conclude that the address is between the gateways. Any other address counts as
-// present if its owner is known and the owner's MAC was heard on this LAN lately.
+// The answer is yes if the owner of the address is known, and a frame from the owner's MAC has
+// arrived on this LAN lately. It is also yes if the operator has configured the address behind
+// another peer. Otherwise the asking peer could conclude that the address is between the two
+// gateways.
 void SessionEvents::answer(LaneId id, const LanQuestions::Question& asked, Instant now) {
   const IpAddress& host = asked.address.host;
   const bool is_others = parts_.claims.is_behind_a_peer(host) &&

@@ -15,8 +15,8 @@ class SessionEvents {
  public:
   explicit SessionEvents(GatewayParts& parts) : parts_(parts) {}
 
-  // Handles waiting events, up to a limit that grows with the number of `packets` that have
-  // arrived. Returns whether any event was handled.
+  // Handles waiting events of the session. The maximum number of events grows with `packets`, the
+  // number of packets that have arrived. Returns whether any event was handled.
   bool take(LaneId id, std::size_t packets, Instant now);
   bool take(LaneId id, Instant now) { return take(id, 1, now); }
 

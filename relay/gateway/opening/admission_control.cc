@@ -11,11 +11,12 @@ namespace {
 using Flags = wire::TcpFlags;
 using Decision = AdmissionControl::Decision;
 
-// If fewer slots than this are free, one of them is reserved for each cookie that may be returned.
+// If fewer slots than this are free, a free slot is reserved for each cookie that a host may still
+// return.
 constexpr std::size_t kAmplePlaces = 4096;
 
-// Interval at which the far gateway is asked again whether its LAN has an address that is confirmed
-// to be between the gateways.
+// If an address is confirmed to be between the gateways, the far gateway is asked again after this
+// interval whether its LAN has the address.
 constexpr Duration kAskPeerAgain = Duration::seconds(60);
 
 Decision bridge(Counter reason) { return {.kind = Decision::Kind::kBridge, .reason = reason}; }
@@ -45,8 +46,8 @@ Decision AdmissionControl::decide(const Segment& segment, ActiveRule& rule,
   const FlowKey& key = segment.key;
   const wire::TcpHeader& header = segment.header;
   const bool is_syn = header.opens_connection();
-  // After a segment with data, SYN, FIN or RST, the host does not wait for its server to send
-  // first: the host repeats the segment, or ends the connection.
+  // Whether the segment has data, SYN, FIN or RST. After such a segment the host does not wait for
+  // its server: the host repeats the segment, or ends the connection.
   const bool repeats =
       segment.payload > 0 || (header.flags & (Flags::kSyn | Flags::kFin | Flags::kRst)) != 0;
   if (repeats) unplaced_acks_.forget(key);
@@ -185,7 +186,7 @@ std::optional<Counter> AdmissionControl::objection(const FlowKey& key, const con
   }
   // The source address may belong to a host behind a peer. If such a SYN were relayed, the far
   // gateway would treat it as a SYN of that host, and the answers would return to the sender,
-  // possibly a forger. If it is bridged, the answers go to the owner of the address.
+  // possibly a forger. If the SYN is bridged, the answers go to the owner of the address.
   if (claims_.is_behind_a_peer(key.local)) return Counter::kBridgedForeignSource;
   if (!is_accepted(key.local, *lane)) return Counter::kBridgedUnacceptedSource;
   if (may_be_between(key, *lane) &&
@@ -195,8 +196,8 @@ std::optional<Counter> AdmissionControl::objection(const FlowKey& key, const con
   return std::nullopt;
 }
 
-// A lane that began while the link had a queue has measured too long a round trip, so the shortest
-// round trip of all lanes to the peer counts.
+// If the link had a queue when a lane began, the lane has measured too long a round trip. So use
+// the shortest round trip of all lanes to the peer.
 std::optional<Duration> AdmissionControl::shortest_path(LaneId lane) const {
   std::optional<Duration> shortest;
   for (const LaneId id : lanes_[lane]->peer.lanes) {
@@ -248,8 +249,8 @@ void AdmissionControl::note_bridged(const Segment& syn, Counter reason, LaneId l
   }
 }
 
-// The answers that have confirmed the address may have been sent by a forger on the path. The real
-// far host answers too, and its answer exposes the forger. So does a report of the far gateway.
+// A forger on the path may have sent the answers that confirmed the address. If so, the real far
+// host also answers, or the far gateway reports the address, and this exposes the forger.
 void AdmissionControl::follow_confirmed(const Segment& syn, const LanAddress& address, LaneId lane,
                                         bool waits, Instant now) {
   const auto path = shortest_path(lane);
@@ -273,9 +274,9 @@ bool AdmissionControl::ask(const LanAddress& address, LaneId lane, Instant now) 
   return true;
 }
 
-// Returns true if the trial of this SYN was ended. Then this repetition of the SYN is relayed. The
-// first SYN is reset before that, so that the far host forgets it before the far gateway opens the
-// connection.
+// Handles a repetition of a SYN that is on trial. Returns true if the trial is over and the
+// repetition must be relayed. In this case the far host also gets a reset, so that it forgets the
+// bridged SYN before the far gateway opens the connection.
 bool AdmissionControl::end_overdue_trial(const Segment& syn, Instant now) {
   using Sign = SynTrials::Sign;
   const auto [trial, tried] = trials_.find(syn.key, syn.header.sequence, now);
@@ -287,9 +288,9 @@ bool AdmissionControl::end_overdue_trial(const Segment& syn, Instant now) {
       trial->sign = Sign::kConfirmed;
       return false;
     }
-    // If the SYN was reset, its answer came late and did not reach the host (takes_back()),
-    // although perhaps only the link's queue delayed the SYN. The answer to a bridged repetition
-    // would not reach the host either, so the repetition is relayed.
+    // The SYN was reset if its answer came late: takes_back() has dropped this answer, and would
+    // also drop the answer to a bridged repetition. So relay the repetition, even if only the
+    // link's queue has delayed the answer.
     const bool is_late = tried->is_late(now) && !tried->has_waited;
     if (!is_late && !tried->is_reset) return false;
   }
@@ -338,8 +339,9 @@ bool AdmissionControl::takes_back(const FlowKey& key, const wire::EthernetHeader
   return true;
 }
 
-// The address is not between the gateways, so a forger sent each answer that arrived in time. A
-// host with such a connection is reset when it sends its next segment (`records_.ended`).
+// Call this when the address is known not to be between the gateways. The answers that arrived in
+// time were then forged. The hosts that got these answers are reset when they send their next
+// segments (`records_.ended`).
 void AdmissionControl::refute(const LanAddress& address, Instant now) {
   if (SynTrials::Trial* const trial = trials_.trial_of(address)) {
     trial->sign = SynTrials::Sign::kVoid;

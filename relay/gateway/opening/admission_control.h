@@ -1,7 +1,7 @@
 // Decides what happens to a TCP segment from the LAN that belongs to no flow: it begins a flow, is
-// answered by a cookie, is bridged, or is dropped, and for which reason. This class stores the
-// state for such decisions: connections that are not relayed or no longer relayed
-// (connection_records.h), cookies, connections for which there was no room, and resets for hosts.
+// answered by a SYN cookie, is bridged, or is dropped. Stores the state for these decisions:
+// connections that are not relayed or no longer relayed (connection_records.h), cookies,
+// connections for which there was no room, and resets for hosts.
 #pragma once
 
 #include <cstddef>
@@ -71,8 +71,8 @@ class AdmissionControl : private DesyncDetector::SessionPeers {
   // connection for the rule, and remembers the decision.
   Decision decide(const Segment& segment, ActiveRule& rule, std::optional<LaneId> lane,
                   const FlowCapacity& room, Instant now);
-  // Returns why the gateway would not relay any connection between these two hosts under the rule,
-  // whatever the ports; nullopt if it may relay connections.
+  // Returns why the gateway would relay no connection between these two hosts under the rule, with
+  // any ports; nullopt if it may relay connections.
   std::optional<Counter> objection(const FlowKey& key, const config::Rule& rule,
                                    std::optional<LaneId> lane, Instant now) const;
   // Queues a SYN-ACK with a cookie. `config` has the settings that the connection's endpoint would
@@ -80,13 +80,13 @@ class AdmissionControl : private DesyncDetector::SessionPeers {
   void answer_by_cookie(const Segment& syn, const wire::EthernetHeader& to_host,
                         const tcp::Config& config, LaneId lane, Instant now);
   // Call this after bridging a SYN for `reason`. `waits` means that the SYN is queued for the link.
-  // The answer to the SYN may show whether its server is between the gateways.
+  // The delay of the answer may show whether the server is between the gateways.
   void note_bridged(const Segment& syn, Counter reason, LaneId lane, bool waits, Instant now);
   // The shortest round trip to the lane's peer; nullopt if it is not known yet.
   std::optional<Duration> shortest_path(LaneId lane) const;
   // Checks a segment from the WAN that belongs to no flow. Call this before look_from_wan().
-  // `segment` begins with the TCP header. Returns true if the segment must not reach its host,
-  // because it answers a SYN that this gateway withdraws.
+  // `segment` begins with the TCP header. Returns true if the segment answers a SYN that this
+  // gateway has withdrawn. The segment must not reach its host then.
   bool takes_back(const FlowKey& key, const wire::EthernetHeader& ethernet, ConstBytes segment,
                   Instant now);
   // Call this when the peer reports that its LAN has the address.
@@ -108,13 +108,12 @@ class AdmissionControl : private DesyncDetector::SessionPeers {
   Admission admission() const { return admission_; }
   void set_admission(Admission admission) { admission_ = admission; }
 
-  // Each function writes the next frame, and returns its size, or 0 if there is none. A cookie is a
-  // SYN-ACK for the LAN. The other frames are RSTs, and ACKs that ask a host for its sequence
-  // numbers.
+  // Each function writes the next frame and returns its size, or returns 0 if there is no frame.
+  // Cookies are SYN-ACKs for the LAN. The other frames are RSTs, and ACKs that ask a host for its
+  // sequence numbers.
   std::size_t poll_cookie(MutableBytes out) { return cookies_.poll_frame(out); }
   std::size_t poll_reset(PortId port, MutableBytes out);
-  // Whether a refusal waits for the port. The resets of DesyncDetector and UnplacedAcks do not
-  // count here: they are for the LAN only.
+  // Whether Refusals has a reset for the port.
   bool reset_waits(PortId port) const { return !refusals_.empty(port); }
   Instant next_timeout() const;
 
@@ -131,9 +130,9 @@ class AdmissionControl : private DesyncDetector::SessionPeers {
   // that the peer has sent. A peer that does not accept them would reset a connection after the
   // client has seen a complete handshake.
   bool is_accepted(const IpAddress& host, LaneId lane) const;
-  // Whether the server may be a device between the gateways, and the peer can be asked about it.
-  // The only prefix of a peer that contains the server's address must be a prefix for everything
-  // (length 0).
+  // Whether the server may be a device between the gateways, and the peer understands questions
+  // about such devices. If a peer's prefix longer than 0 contains the server's address, the server
+  // is behind this peer, and not between the gateways.
   bool may_be_between(const FlowKey& key, LaneId lane) const;
   // Puts a SYN on trial, to find out whether its server is between the gateways. Returns true if
   // the caller must bridge the SYN, and false if no trial was begun.
@@ -142,8 +141,8 @@ class AdmissionControl : private DesyncDetector::SessionPeers {
                         Instant now);
   // Asks the peer whether its LAN has the address. Returns false if the peer cannot be asked now.
   bool ask(const LanAddress& address, LaneId lane, Instant now);
-  // If `syn` repeats a SYN on trial that was not answered in time, withdraws the first SYN and
-  // returns true.
+  // If `syn` repeats a SYN on trial that was not answered in time, ends the trial, sends a reset
+  // for the first SYN, and returns true.
   bool end_overdue_trial(const Segment& syn, Instant now);
   // Whether there will be a slot for the flow when the cookie is returned.
   bool may_answer_by_cookie(LaneId lane, const IpAddress& host, const FlowCapacity& room,

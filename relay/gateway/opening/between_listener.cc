@@ -6,8 +6,7 @@
 
 namespace satrelay::gateway {
 
-// Whether the only prefix of a peer that contains the address is a prefix for everything (length
-// 0).
+// Whether a peer's prefix of length 0 contains the address, and no longer prefix of a peer does.
 bool BetweenListener::may_be_between(const IpAddress& address) const {
   return policy_.peer_for(address) && !claims_.is_behind_a_peer(address);
 }

@@ -1,5 +1,5 @@
 // Learns from ARP and Neighbour Discovery which addresses are between the two gateways
-// (addresses/between_gateways.h): a host of the LAN asks for the address, and the answer arrives
+// (addresses/between_gateways.h). If a host of the LAN asks for such an address, the answer arrives
 // from the WAN sooner than any answer from a peer's LAN could.
 #pragma once
 

@@ -21,7 +21,7 @@ class BridgedConnections {
   static constexpr std::size_t kKept = 100;
 
   struct Entry {
-    FlowKey key;  // key in which the client is the local host
+    FlowKey key;  // the client is the local host of the key
     Counter reason{};
     RulePtr rule;
     Instant at;              // arrival time of the latest SYN of this entry

@@ -1,4 +1,5 @@
-// Finds the flow that a frame concerns without being a segment of the flow.
+// Finds the flow that a frame concerns although the frame is no segment of the flow, for example an
+// ICMP error or a fragment.
 #pragma once
 
 #include <optional>

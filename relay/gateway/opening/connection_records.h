@@ -27,24 +27,24 @@ struct ConnectionRecords {
         split_vlans(secret) {}
 
   // Bridged SYNs from the LAN, with their sequence numbers. A repeated SYN is bridged again, since
-  // the server may already have answered the first SYN. A connection that began while the gateway
-  // bridged stays bridged to its end.
+  // the server may already have answered the first SYN.
   RecentConnections bridged_syns;
-  // SYNs from the WAN, with their sequence numbers. All of them are bridged.
+  // SYNs from the WAN, all of which are bridged, with their sequence numbers.
   RecentConnections syns_from_wan;
-  // ACKs that returned a cookie and were dropped, with their acknowledgment numbers. The following
-  // segments of the connection are dropped too, until the host repeats the ACK.
+  // Dropped ACKs that had returned a SYN cookie, with their acknowledgment numbers. Until the host
+  // repeats the ACK, the following segments of its connection are also dropped.
   RecentConnections dropped_acks;
   // Flows that were established and have ended, recorded with the number 0.
   RecentConnections ended;
-  // Connections that the two hosts already have and that are not relayed, according to the far
-  // gateway. They are recorded with the number 0.
+  // Connections that exist between the two hosts but are not relayed, as the far gateway has
+  // reported. They are recorded with the number 0.
   RecentConnections refused_in_use;
-  // Connections that this gateway itself has seen in use on both of its ports.
+  // Bridged connections that are in use, according to segments on both ports of this gateway.
   ConnectionsInUse in_use;
   // SYNs of this gateway towards a host behind a peer, with their sequence numbers. A router of the
-  // LAN may send such a SYN back to the gateway, so the SYN is recorded under the key that it has
-  // when it arrives from the LAN. The key is untagged(), since the router may choose another VLAN.
+  // LAN may send such a SYN back to the gateway. So the SYN is recorded under the key that it would
+  // have if it arrived from the LAN. The key has no VLANs (untagged()), since the router may choose
+  // another VLAN.
   RecentConnections own_syns;
   // Pairs of hosts that use different VLANs in their two directions.
   SplitVlans split_vlans;

@@ -50,7 +50,7 @@ ConnectionsInUse::Entry* ConnectionsInUse::place_for(std::uint64_t hash, State e
     const State state = is_valid(entry, now) ? entry.state : State::kFree;
     return std::pair(state, later(entry.host_spoke, entry.far_spoke));
   };
-  // The connection's own entry, if it has expired.
+  // The expired entry of the same connection can be used again.
   const auto same = std::ranges::find(set, hash, &Entry::hash);
   Entry& place = same != set.end() ? *same : *std::ranges::min_element(set, {}, rank);
   if (rank(place).first > evidence) return nullptr;

@@ -1,12 +1,13 @@
-// Bridged connections that are established at both hosts, according to their segments. A SYN from
-// the LAN for such a connection is forged, or a late duplicate. If the gateway relayed the SYN, it
-// would answer the SYN, and the new flow would replace the connection.
+// Bridged connections that both hosts have established, according to their segments. A SYN from the
+// LAN for such a connection is forged, or is a late duplicate. It must not be relayed, since the
+// new flow would replace the connection.
 //
 // Any station can forge a segment on the WAN. So a connection counts as in use only if the two
 // ports agree: the host of the LAN has acknowledged a number within kSequenceReach of the numbers
 // that arrived from the WAN. An RST or a SYN of the host is not such an acknowledgment. The host of
-// the LAN must also confirm the end: a FIN or RST of the far host counts only once the host's
-// acknowledgment number matches it exactly. After a FIN, the host must also have sent a FIN or RST.
+// the LAN must also confirm the end of the connection. A FIN or RST of the far host counts only
+// when the acknowledgment number of the host matches it exactly. After a FIN of the far host, the
+// connection ends only when the host of the LAN has also sent a FIN or RST.
 //
 // The table has a fixed size, with eight entries for each hash. An entry never replaces an entry
 // with more evidence.
@@ -35,7 +36,7 @@ class ConnectionsInUse {
   bool has(const FlowKey& flow, Instant now) const;
 
  private:
-  // The states of a connection, in ascending order of evidence that it is in use.
+  // The states of a connection. A later state is stronger evidence that the connection is in use.
   enum class State : std::uint8_t {
     kFree,
     kFarSpoke,   // seen only on the WAN port
@@ -63,8 +64,8 @@ class ConnectionsInUse {
   bool is_valid(const Entry& entry, Instant now) const;
   const Entry* find(std::uint64_t hash, Instant now) const;
   Entry* find(std::uint64_t hash, Instant now);
-  // Returns the flow's entry. If there is none, replaces an entry that has at most `evidence` by a
-  // new one. Returns nullptr if all entries of the set have more evidence.
+  // Returns the flow's entry. If there is none, replaces an entry with a state up to `evidence` by
+  // a new entry. Returns nullptr if the states of all entries of the set are greater.
   Entry* place_for(std::uint64_t hash, State evidence, Instant now);
   void look_for_end(Entry& entry, Instant now);
   // Whether the table has no valid entry.

@@ -11,12 +11,12 @@ namespace {
 
 using Flags = wire::TcpFlags;
 
-// Interval between two probes of a host. A probe is an ACK outside of the window, and hosts answer
-// at most two of these a second (RFC 5961 section 7; Linux has this limit for each connection).
+// Interval between two probes of a host. A probe is an ACK outside of the window. A host answers at
+// most two such ACKs a second (RFC 5961 section 7; in Linux for each connection).
 constexpr Duration kAskAgain = Duration::milliseconds(600);
 constexpr Duration kTellAgain = Duration::milliseconds(100);
-// Distance from the number that a host expects to a number that is outside of any window (RFC 7323
-// section 2.3: a window has at most 2^30 octets).
+// A probe's sequence number is this far above the number that the host expects. So it is outside of
+// any window (RFC 7323 section 2.3: a window has at most 2^30 octets).
 constexpr std::uint32_t kOutOfWindow = 0x6000'0000;
 
 }  // namespace
@@ -47,8 +47,8 @@ void DesyncDetector::look_from_lan(const FlowKey& key, const wire::EthernetHeade
     return;
   }
   if (segment.payload == 0) return;
-  // If the sequence number has decreased, the host retransmits lost data after it has sent later
-  // segments.
+  // A lower sequence number than before: the host retransmits data that it had sent before the
+  // latest data.
   const auto ahead = static_cast<std::int32_t>(segment.sequence - entry.data_sequence);
   if (entry.times_sent == 0 || ahead > 0) {
     entry.times_sent = 1;
@@ -153,8 +153,8 @@ bool DesyncDetector::agree(const Word& one, const Word& other) {
   return is_within_reach(one.sends, other.sends) && is_within_reach(one.expects, other.expects);
 }
 
-// Both directions must disagree, since in a single direction all acknowledgments may have been
-// lost.
+// Both directions must disagree. In one direction the numbers may also disagree because all
+// acknowledgments were lost.
 bool DesyncDetector::disagree(const Word& here, const Word& there) {
   return !is_within_reach(here.sends, there.expects) && !is_within_reach(here.expects, there.sends);
 }

@@ -1,23 +1,23 @@
 // Detects bridged connections in which the two hosts disagree about sequence numbers. A relayed
 // connection has different sequence numbers on each LAN. If both gateways have restarted, they do
-// not know the connection any more and bridge it. Then each host's segments are outside the other
-// host's window. That host discards them and answers with an ACK that covers none of them, until a
-// host gives up many minutes later.
+// not know the connection any more and bridge it. Then the segments of each host are outside the
+// other host's window. Each host discards the segments that it gets, and answers with ACKs that do
+// not help the other host. The connection hangs until a host gives up many minutes later.
 //
 // Segments that cross the WAN outside STP may be forged, so they prove nothing. Instead, each
 // gateway probes the host on its own LAN, and sends the host's numbers to the other gateway:
 //
-//   the host sends the same data three times, and no answer acknowledges anything near it
-//     -> its gateway asks it for its numbers, and sends them to the peer (HostEvidence)
-//     -> the peer asks its own host, and compares
-//     -> if both directions are too far apart, it sends its host's numbers, and resets the host
-//     -> the first gateway compares too, and resets its host
+//   host A sends the same data three times, and no ACK with a number near that data arrives
+//     -> gateway A probes host A, and sends the numbers of host A to gateway B (HostEvidence)
+//     -> gateway B probes host B, and compares the numbers of both hosts
+//     -> if they disagree in both directions, gateway B sends those of host B, and resets host B
+//     -> gateway A also compares the numbers, and resets host A
 //
 // A probe is an ACK outside of the window. The host answers a probe with its numbers (RFC 9293
-// section 3.10.7.4). Each probe is sent to the MAC to which frames of the connection are bridged,
-// since a forger on the LAN would use another MAC. For one second, all segments from the LAN in the
-// host's name must agree, and must come from that MAC. If a forger sends some of them, the real
-// host also answers the probe, and its segments contradict the forger.
+// section 3.10.7.4). The probe is sent to the MAC to which frames of the connection are bridged.
+// For one second, all segments of the connection from the LAN must come from that MAC, and their
+// numbers must agree. A forger on the LAN has another MAC. Even if it forges the MAC, the real host
+// also answers the probe, and its numbers contradict the forger.
 //
 // The table has a fixed size and is direct-mapped: a later connection replaces an earlier
 // connection. The gateway examines few connections at the same time. If there is no room to examine
@@ -44,7 +44,7 @@ namespace satrelay::gateway {
 
 class DesyncDetector {
  public:
-  // The peers that receive evidence, by lane.
+  // Sends evidence to the peer of a lane.
   class SessionPeers {
    public:
     virtual ~SessionPeers() = default;
@@ -54,14 +54,15 @@ class DesyncDetector {
     virtual bool tell(LaneId lane, const HostEvidence& evidence, Instant now) = 0;
   };
 
-  // kListening: how long the gateway listens to the LAN before it believes the host. kPatience: how
-  // long it examines a connection, including the wait for the peer. kQuiet: how long it does not
-  // examine the same connection again.
+  // kListening: time after the first probe in which all segments of the host must agree. kPatience:
+  // the longest time for which a connection is examined, including the wait for the peer. kQuiet:
+  // time in which the same connection is not examined again.
   static constexpr Duration kListening = Duration::seconds(1);
   static constexpr Duration kPatience = Duration::seconds(10);
   static constexpr Duration kQuiet = Duration::seconds(30);
-  // The largest numbers of open cases. Hosts of this LAN cause at most kMostOwn cases, one host at
-  // most kMostOfOneHost. Peers cause at most kMostTold cases, one peer at most kMostToldByOne.
+  // Maximum numbers of connections that are examined at a time. Hosts of this LAN cause at most
+  // kMostOwn of them, and each host at most kMostOfOneHost. Peers cause at most kMostTold, and each
+  // peer at most kMostToldByOne.
   static constexpr std::size_t kMostOwn = 32, kMostOfOneHost = 4;
   static constexpr std::size_t kMostTold = 32, kMostToldByOne = 4;
 
@@ -98,8 +99,8 @@ class DesyncDetector {
     std::optional<wire::EthernetHeader> to_host;  // header of the last frame bridged to the host
     Word word;                                    // numbers of the host's latest segment
     std::uint32_t data_sequence = 0;  // sequence number of the host's latest segment with data
-    // Number of times that the host has sent the data at `data_sequence` since an ACK near that
-    // number arrived from the WAN.
+    // How often the host has sent the data at `data_sequence`. An ACK from the WAN near that number
+    // resets the count to 1.
     std::uint8_t times_sent = 0;
   };
   // A connection that the gateway examines.
@@ -127,7 +128,8 @@ class DesyncDetector {
   void open(Case opened, Instant now);
   void ask(const Case& asked);
   void hear_host(Case& heard, const Word& word, const wire::EthernetHeader& from_host, Instant now);
-  // Takes the steps of the case that are possible now. Returns true if the case is over.
+  // Probes the host or sends its numbers to the peer, if that is due now. Returns true if the case
+  // is over.
   bool go_on(Case& looked_into, Instant now);
   void close(Case& over, Instant now);
   bool has_room_for(const SessionPeer& session_peer) const;

@@ -1,5 +1,4 @@
-// Answers whether there is room for one more flow. The relay implements this interface. `host`: a
-// host of this LAN.
+// Answers whether there is room for one more flow. The argument `host` is a host of this LAN.
 #pragma once
 
 #include <cstddef>
@@ -24,15 +23,15 @@ class FlowCapacity {
   virtual std::optional<Counter> lack_of_room(LaneId lane, const IpAddress& host) const = 0;
   // Whether one more flow may be half-open, waiting for its host to complete the handshake.
   virtual bool may_be_half_open(LaneId lane, const IpAddress& host) const = 0;
-  // How many more flows fit into the table: flows of any host, flows towards the peer, and flows of
-  // the host.
+  // Number of free slots in the flow table: for all flows, for flows of one peer, and for flows of
+  // one host.
   struct Places {
     std::uint64_t all = 0;
     std::uint64_t of_peer = 0;
     std::uint64_t of_host = 0;
   };
   virtual Places places(LaneId lane, const IpAddress& host) const = 0;
-  // How the gateway answers the SYN of a flow with this key to the lane's peer, under the rule.
+  // Which side answers the SYN of a flow with this key to the lane's peer, under the rule.
   virtual Handshake handshake(const config::Rule& rule, const FlowKey& key, LaneId lane,
                               Instant now) const = 0;
 };

@@ -1,8 +1,8 @@
-// Counts the SYN cookies that were sent but not yet returned: an ACK may return each of them at any
-// moment, and then needs a slot for its flow. Only cookies of the last one or two seconds count.
-// There is a count for all hosts together, and counts by peer and by host. The number of counts is
-// fixed. Hosts with the same hash are counted together, and so are some peers, so a count may be
-// too large.
+// Counts the SYN cookies that were sent but not yet returned. An ACK may return each of them at any
+// moment, and then needs a slot for its flow. Only cookies of the last one or two seconds are
+// counted. There is a count for all hosts together, and there are counts by peer and by host. The
+// number of counts is fixed, so hosts with the same hash share a count, and so may peers. A shared
+// count may be too large for each of them.
 #pragma once
 
 #include <cstddef>
@@ -32,9 +32,8 @@ class PendingCookies {
     peers_[peer.index() % kCounts].take(1, kRecent, now);
     of(host).take(1, kRecent, now);
   }
-  // Whether there is a slot for one more cookie, besides the slots for all cookies that may be
-  // returned. Always true if at least `ample` slots are free, since hardly any cookies of a flood
-  // are returned.
+  // Whether a slot remains for one more cookie if all pending cookies are returned. Always true if
+  // at least `ample` slots are free: in a flood of SYNs, hardly any cookies are returned.
   bool leave_one_of(const FlowCapacity::Places& places, std::uint64_t ample, FarGatewayId peer,
                     const IpAddress& host, Instant now) {
     const auto leave = [&](std::uint64_t there, RecentCount& under_way) {

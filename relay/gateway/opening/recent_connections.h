@@ -1,5 +1,5 @@
-// Connections to which something has happened lately, each with a number, for example the sequence
-// number of a SYN. The owner of a table defines what has happened.
+// A table of recent connections, each with a number. For example, it can record the connections
+// that have lately sent a SYN, with the sequence number of the SYN.
 //
 // The table has a fixed size, with eight entries for each hash. If all eight are in use, the entry
 // that expires first is replaced. is_empty() does not read the entries, since each SYN is looked up
@@ -19,18 +19,18 @@ namespace satrelay::gateway {
 
 class RecentConnections {
  public:
-  // Longer than hosts repeat their SYNs: the sixth repetition, which is usually the last, is sent
-  // after 63 s.
+  // A host repeats its SYN for less time than this: the sixth repetition, usually the last one, is
+  // sent after 63 s.
   static constexpr Duration kRepetitions = Duration::seconds(120);
-  // The smallest number of connections for a table. A table for n connections remembers almost all
-  // of n connections: about one in some thousands is lost.
+  // The minimum size of a table in connections. If n connections are stored in a table of size n,
+  // about one in several thousand is lost.
   static constexpr std::size_t kFewest = 1024;
   RecentConnections(HashKey key, Duration memory, std::size_t connections = kFewest);
 
   void remember(const FlowKey& flow, std::uint32_t number, Instant now);
-  // Whether this flow was remembered with this number, at most `memory` ago.
+  // Whether remember() was called with this flow and number, at most `memory` ago.
   bool recalls(const FlowKey& flow, std::uint32_t number, Instant now) const;
-  // The number with which the flow was remembered; nullopt if the table has no entry.
+  // The number that was stored for the flow; nullopt if the table has no entry.
   std::optional<std::uint32_t> number_of(const FlowKey& flow, Instant now) const;
   void forget(const FlowKey& flow);
   // Whether the table has no valid entry.

@@ -18,8 +18,8 @@ namespace satrelay::gateway {
 
 class Refusals {
  public:
-  // Whether refuse() would answer. It does not answer an RST or a multicast, and nothing while
-  // kMostWaiting RSTs wait for the port.
+  // Whether refuse() would answer the segment. It does not answer RSTs and multicasts. It answers
+  // nothing while kMostWaiting RSTs wait for the port.
   bool answers(PortId port, const Frame& frame, const wire::TcpHeader& segment) const;
   // `frame` contains `segment`, with `payload` bytes behind the header, and arrived on `port`.
   void refuse(PortId port, const Frame& frame, const wire::TcpHeader& segment, std::size_t payload);
@@ -31,7 +31,7 @@ class Refusals {
     return waiting_[index(port)].poll_frame(out);
   }
   bool empty(PortId port) const { return waiting_[index(port)].empty(); }
-  // RSTs to the WAN do not count, since they wait for the link.
+  // Only the RSTs to the LAN can be sent at once. Those to the WAN wait for the link.
   Instant next_timeout() const { return empty(PortId::kLan) ? Instant::never() : Instant(); }
 
  private:

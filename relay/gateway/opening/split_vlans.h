@@ -1,12 +1,12 @@
 // Connections with different VLANs in their two directions. In a private VLAN, hosts send in one
-// VLAN and are answered in another, or without a tag. A gateway cannot distinguish such a
-// connection from connections of two networks with the same addresses, so it does not relay such
-// connections. It bridges the pairs of hosts for which different VLANs were found. If they were
-// found for three servers of one peer, it bridges all connections that hosts open in the same VLAN
-// to that peer.
+// VLAN and are answered in another, or without a tag. To a gateway, such a connection looks like
+// connections of two networks with the same addresses. So the gateway does not relay it. It bridges
+// all connections between two hosts for which different VLANs were found. If the hosts of one VLAN
+// have such connections to three servers of a peer, it bridges all connections that are opened in
+// this VLAN to that peer.
 //
-// Pairs and VLANs are removed five minutes after the last answer in another VLAN. The number of
-// both is limited.
+// The records of pairs of hosts and of VLANs are removed five minutes after the last answer in
+// another VLAN. The numbers of both are limited.
 #pragma once
 
 #include <array>
@@ -32,12 +32,12 @@ class SplitVlans {
 
   explicit SplitVlans(HashKey key) : pairs_(key, kKept) {}
 
-  // The far gateway has reported different VLANs for a connection with this key, of a client of
-  // this LAN.
+  // Call this when the far gateway reports different VLANs for a connection of a client of this
+  // LAN.
   void note(const FlowKey& key, FarGatewayId peer, Instant now);
   bool has(const FlowKey& key, FarGatewayId peer, Instant now) const;
-  // A SYN-ACK has arrived from the WAN, in the VLANs of `key`. If the SYNs of this pair of hosts
-  // have other VLANs, the record of the pair is renewed.
+  // Call this when a SYN-ACK has arrived from the WAN in the VLANs of `key`. If the SYNs of this
+  // pair of hosts have other VLANs, the record of the pair is kept for another five minutes.
   void look_at_answer(const FlowKey& key, Instant now);
 
  private:
@@ -50,7 +50,9 @@ class SplitVlans {
     Instant until = {};
   };
 
-  RecentConnections pairs_;  // the key has the two hosts without VLANs; the number has the VLANs
+  // The keys contain the two hosts without VLANs and ports. The numbers contain the VLANs of the
+  // SYNs.
+  RecentConnections pairs_;
   std::vector<Vlan> vlans_;
 };
 

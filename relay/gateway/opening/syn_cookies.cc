@@ -13,7 +13,7 @@ using Flags = wire::TcpFlags;
 
 namespace {
 
-// The MSS values that hosts announce: the smallest value that all must accept, and the values for
+// MSS values that hosts announce: the smallest value that all hosts must accept, and the values for
 // the usual MTUs, with and without tunnels.
 constexpr std::array<std::uint16_t, 8> kSizes = {536, 1220, 1360, 1400, 1440, 1460, 4312, 8940};
 constexpr std::uint32_t kSizeMask = 7;

@@ -32,8 +32,8 @@ class SynCookies {
  public:
   // A cookie is valid for at least one period after it was sent, and for less than two.
   static constexpr Duration kPeriod = Duration::seconds(64);
-  // A host repeats a lost segment well within this time: a SYN three times, and later segments
-  // sooner, since the host knows the round trip from the SYN-ACK.
+  // A host repeats a lost segment well within this time. It repeats a SYN three times, and later
+  // segments sooner, since the SYN-ACK has shown it the round trip.
   static constexpr Duration kLongestGap = Duration::seconds(10);
   static constexpr std::size_t kMostWaiting = 1024;  // SYN-ACKs not yet polled
 
@@ -43,8 +43,9 @@ class SynCookies {
   // Queues the SYN-ACK. `config`: the settings of the endpoint that the connection would have.
   void answer(const FlowKey& key, const wire::EthernetHeader& to_host, const wire::TcpHeader& syn,
               const tcp::Config& config, Instant now);
-  // Reconstructs the SYN from the cookie that this segment acknowledges. Contains only the options
-  // that a cookie encodes. Returns nullopt if the segment acknowledges no cookie of this gateway.
+  // Reconstructs the SYN from the cookie that this segment acknowledges. The SYN has only the
+  // options that a cookie encodes. Returns nullopt if the segment acknowledges no cookie of this
+  // gateway.
   std::optional<wire::TcpHeader> recover(const FlowKey& key, const wire::TcpHeader& segment,
                                          Instant now) const;
 
@@ -52,8 +53,8 @@ class SynCookies {
   // the same cookie.
   bool has_answered(const FlowKey& key, const wire::TcpHeader& syn, Instant now) const;
 
-  // Whether a segment that returns no cookie follows a lost segment that would have returned one.
-  // Such a segment acknowledges a cookie with which a SYN of this flow was answered lately.
+  // For a segment that does not return a cookie: whether an earlier segment that did was lost. This
+  // is so if the segment acknowledges a cookie that was lately sent for this flow.
   bool follows_a_lost_ack(const FlowKey& key, const wire::TcpHeader& segment, Instant now) const {
     return sent_lately_.recalls(key, segment.acknowledgment, now);
   }
@@ -77,7 +78,7 @@ class SynCookies {
   }
   HashKey secret_;
   Counters& counters_;
-  RecentConnections sent_lately_;    // flows, with the numbers that acknowledge their cookies
+  RecentConnections sent_lately_;    // for each flow, the number that acknowledges its cookie
   Instant last_ = Instant::never();  // when the last cookie was sent
   std::vector<Waiting> waiting_;     // a ring, allocated on first use
   std::size_t first_ = 0;

@@ -22,8 +22,9 @@ bool SynTrials::is_overdue(const LanAddress& address, Instant now) const {
   });
 }
 
-// Only SYNs of a confirmed address are forgotten early. If SYNs on trial because of a hint were
-// forgotten, their connections could go on unencrypted.
+// If all places are taken, an address replaces a confirmed address. It never replaces an address
+// with a hint: if the SYNs of such an address were forgotten, their connections could go on
+// unencrypted.
 SynTrials::Trial* SynTrials::room_for(const LanAddress& address, Sign sign, Instant now) {
   const Trial fresh{.address = address, .sign = sign, .syns = {}, .until = now, .ask_again = now};
   if (Trial* const known = trial_of(address)) {

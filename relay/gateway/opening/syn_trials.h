@@ -1,15 +1,14 @@
-// SYNs that were bridged because their destination seems to be between the two gateways
-// (addresses/between_gateways.h). Each SYN tests whether it is: a device between the gateways
-// acknowledges the SYN's sequence number sooner than any far host could.
+// SYNs that were bridged because their destination may be between the two gateways
+// (addresses/between_gateways.h). Such a SYN is on trial: if its answer arrives sooner than any far
+// host could answer, the destination is a device between the gateways.
 //
-// If a SYN that is tried because of a hint gets no answer in time, it is withdrawn. The far host
-// may have got the SYN, as the far gateway bridges it, and the connection must not go on
-// unencrypted. The number of such SYNs is limited for each address, and so is the number of
-// addresses that have any.
+// ARP or Neighbour Discovery may give a hint that an address is between the gateways. If a SYN to
+// such an address gets no answer in time, the SYN is withdrawn: the far host gets a reset. The far
+// gateway may have bridged the SYN to that host, and the connection must not go on unencrypted. The
+// number of SYNs for each address is limited, and so is the number of addresses.
 //
-// A SYN that was answered in time also stays here. A forger that sees the SYN on the path can
-// answer it in the far host's name. Then the second answer, from the far host itself, exposes the
-// forger.
+// A SYN that was answered in time also stays here. A forger on the path may have answered it in the
+// far host's name. Then the far host also answers, and its answer exposes the forger.
 #pragma once
 
 #include <array>
@@ -28,11 +27,12 @@ namespace satrelay::gateway {
 class SynTrials {
  public:
   static constexpr std::size_t kMostAddresses = 64;
-  // Unconfirmed addresses have at most this many trials, so that a flood of hints leaves trials for
-  // confirmed addresses.
+  // Maximum number of unconfirmed addresses, so that a flood of hints leaves room for confirmed
+  // addresses.
   static constexpr std::size_t kMostUnconfirmed = 48;
   static constexpr std::size_t kMostSyns = 8;  // SYNs of one address; a browser sends six at once
-  // As long as bridged SYNs are remembered (RecentConnections::kRepetitions).
+  // How long a SYN is kept: as long as the record of a bridged SYN
+  // (RecentConnections::kRepetitions).
   static constexpr Duration kKept = Duration::seconds(120);
 
   enum class Sign : std::uint8_t {
@@ -45,8 +45,8 @@ class SynTrials {
     std::uint32_t sequence = 0;
     Instant sent;     // when the SYN was sent first
     Duration within;  // a device answers within this time
-    // The link's queue has delayed the SYN. Then a late answer proves nothing, but an answer in
-    // time still confirms the device.
+    // True if the link's queue has delayed the SYN. A late answer then proves nothing, but an
+    // answer in time still shows that a device between the gateways has answered.
     bool has_waited = false;
     bool is_repeated = false;  // the SYN was repeated: an answer may be to the repetition
     bool is_reset = false;     // a reset was sent to the far host
@@ -67,10 +67,11 @@ class SynTrials {
 
   SynTrials() { trials_.reserve(kMostAddresses); }
 
-  // Whether a SYN that was tried because of a hint was not answered in time.
+  // Whether a SYN to this unconfirmed address was not answered in time.
   bool is_overdue(const LanAddress& address, Instant now) const;
-  // Puts a SYN on trial. Returns false if there is no room. The earliest SYN of a confirmed address
-  // is removed for a later SYN. For a repeated SYN, the time of its first transmission is kept.
+  // Puts a SYN on trial. Returns false if there is no room. If a confirmed address has too many
+  // SYNs, its earliest SYN is removed. If the SYN is already on trial, the time of its first
+  // transmission is kept.
   bool begin(const LanAddress& address, Sign sign, const Syn& syn);
   struct Found {
     Trial* trial = nullptr;  // nullptr if the SYN is not on trial

@@ -1,11 +1,11 @@
-// ACKs for which there was no room: a host's ACK may return a SYN cookie when there is no longer
-// room for a flow. The host has a complete handshake. If it sends data, it repeats everything from
-// the ACK on, and may find room then. If it waits for its server to send first, it sends nothing
-// more, and would wait until it gives up. So the gateway resets such a host (RFC 9293 section
-// 3.10.7.1), with the sequence number that the host expects, as its ACK shows.
+// ACKs for which there was no room: a host's ACK has returned a SYN cookie, but there is no longer
+// room for a flow. To the host, the handshake is complete. If the host sends data, it repeats the
+// data, and there may be room then. If the host waits for its server to send first, it would wait
+// until it gives up. So the gateway resets such a host (RFC 9293 section 3.10.7.1). The ACK shows
+// the sequence number that the host expects.
 //
-// The list has a fixed size, with few entries for each host. Further hosts are not reset, and wait
-// until they give up.
+// The sizes of the list and of each host's part of it are limited. If there is no room in the list,
+// the host is not reset.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ namespace satrelay::gateway {
 
 class UnplacedAcks {
  public:
-  // If a host has data, it sends and repeats the data well within this time.
+  // A host that has sent data repeats the data well within this time.
   static constexpr Duration kPatience = Duration::seconds(3);
   static constexpr std::size_t kMost = 128;
   static constexpr std::size_t kMostOfOneHost = 16;

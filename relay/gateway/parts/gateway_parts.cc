@@ -18,13 +18,13 @@ namespace {
 constexpr std::uint16_t kBaseMtu = 1200;
 constexpr std::uint16_t kLeastMtuV4 = 576, kLeastMtuV6 = 1280;
 
-// Largest number of concurrent streams that carry messages instead of flows (control_messages.h):
-// messages to the peer, and lists from the peer.
+// Maximum number of streams that carry messages instead of flows at the same time
+// (control_messages.h): messages to the peer, and lists from the peer.
 constexpr std::uint32_t kMessageStreams = Messages::kMost + 4;
 
-// The number of lanes to a peer is the larger number of workers of the two gateways, so there are
-// at most config::kMostWorkers lanes to a peer. These types and tables must be large enough for
-// that number:
+// If one of two gateways has more workers than the other, its number of workers is the number of
+// lanes between them. So there are at most config::kMostWorkers lanes to a peer. These types and
+// tables must be large enough for that number:
 static_assert(config::kMostWorkers <= stp::Turns::kLanes);
 static_assert(config::kMostWorkers <= std::numeric_limits<decltype(LaneAddress::number)>::max());
 static_assert(2 * config::kMostWorkers <= kLanePortBlock, "two source ports for each lane");
@@ -161,9 +161,9 @@ stp::Config stp_config(const config::Gateway& config, const Identity& identity, 
   return stp;
 }
 
-// Each peer gets memory for its credit, and an equal part of one half of the remaining memory.
-// FlowQuotas reserves half of all flows for the peers in the same way, so each peer has memory for
-// its reserved flows.
+// Each peer gets memory for the credit that it has been granted. Half of the remaining memory is
+// divided among the peers in equal parts. FlowQuotas divides half of all flows in the same way, so
+// each peer has memory for its reserved flows.
 FarGateways far_gateways(const config::Gateway& config, Arena& arena, const MemoryPlan& plan,
                          const LaneAddresses& lanes) {
   const std::vector<config::Peer>& peers = config.peers;

@@ -1,6 +1,6 @@
-// The parts of a gateway that all steps of frame processing share: the configuration, the memory,
-// the peers with their lanes, and the units that decide what happens to each frame. The constructor
-// builds all of them from the configuration. The steps are in bridging, lanes and input.
+// The objects that all steps of frame processing use: the configuration, the memory, the peers with
+// their lanes, and the classes that decide what happens to each frame. The constructor builds all
+// of them from the configuration. The steps are in the folders bridging, lanes and input.
 #pragma once
 
 #include <algorithm>
@@ -38,8 +38,8 @@
 
 namespace satrelay::gateway {
 
-// Fragments of datagrams from the LAN: fragments that are kept until their datagram is complete,
-// and fragments that are bridged after all.
+// Fragments of datagrams from the LAN. Some are kept until their datagram is complete. Others were
+// kept, and must now be bridged.
 struct Fragments {
   Fragments(HashKey secret, const config::Gateway& config, Counters& counters)
       : reassembly(secret, wire::kMaxEthernetHeaderSize + std::max(config.lan.mtu, config.wan.mtu),
@@ -73,7 +73,7 @@ struct GatewayParts {
   const Identity identity;
   const PeerDirectory directory;
   Arena arena;
-  const FarGateways peers;  // each peer has its part of the arena
+  const FarGateways peers;  // each peer uses a part of `arena`
   WorkBudget budget;
   Counters counters;
   Fragments fragments;
@@ -85,7 +85,8 @@ struct GatewayParts {
   WanNode wan;
   LanNeighbours lan;
   FlowJournal journal;
-  // Flows of an earlier run, and flows of hosts that have moved to this LAN.
+  // The hosts of these flows must be reset: flows of an earlier run, and flows between hosts that
+  // are both on this LAN now.
   OrphanedFlows orphans;
   FlowRelay flows;
   SessionBudgets shared;

@@ -9,13 +9,13 @@ namespace {
 
 constexpr Duration kTellSourcesAgain = Duration::seconds(1);
 constexpr int kSourcesPerStep = 64;
-// Flag of the message: the sender also accepts sources that are not in the list.
+// Flag in the message. If set, the sender also accepts sources that are not in the list.
 constexpr std::uint8_t kMore = 0x01;
 
 std::size_t octets_of(std::uint8_t length) { return (std::size_t{length} + 7) / 8; }
 
-// Builds a prefix from an entry. `octets`: the octets of the address that contain any of the
-// `length` bits. Further bits in the last octet are ignored.
+// Builds a prefix from an entry. `octets`: the first octets of the address, as many as `length`
+// bits need. Further bits in the last octet are ignored.
 std::optional<IpPrefix> prefix_of(std::uint8_t version, std::uint8_t length, ConstBytes octets) {
   const bool is_v4 = version == static_cast<std::uint8_t>(IpVersion::kV4);
   if (!is_v4 && version != static_cast<std::uint8_t>(IpVersion::kV6)) return std::nullopt;
@@ -173,7 +173,7 @@ bool AcceptedSources::handle_reset(stp::StreamId stream, stp::ResetReason reason
   if (stream != out_) return false;
   out_.reset();
   leaving_ = std::vector<std::byte>();
-  // The peer had no room, or has lost the beginning of the stream, so it does not have the list.
+  // The peer does not have the list: it had no room, or has lost the beginning of the stream.
   if (reason == stp::ResetReason::kNoResources || reason == stp::ResetReason::kTimeout) {
     retry_at_ = now + kTellSourcesAgain;
   } else {

@@ -1,7 +1,7 @@
-// Tells the peer from which hosts this gateway accepts relayed connections, and receives the same
-// list from the peer (docs/stp.md section 15). A peer that accepts only some sources would reset
-// the connections of all other hosts after these hosts have seen a complete handshake. The list
-// lets a gateway bridge these connections instead.
+// Sends the peer a list of the hosts from which this gateway accepts relayed connections, and
+// receives the peer's list (docs/stp.md section 15). If a gateway relayed a connection that the
+// peer does not accept, the peer would reset the connection after the client has seen a complete
+// handshake. Thanks to the list, the gateway bridges such a connection instead.
 //
 // The list has the prefixes that this gateway has configured for the peer. They change only with a
 // restart. A gateway sends the list once in each session. Until the list has arrived, the peer
@@ -26,8 +26,8 @@ class AcceptedSources {
  public:
   // The first octet of the metadata of its messages.
   static constexpr std::uint8_t kMessage = 0xc9;
-  // The most prefixes of a list, in both directions. A peer with more prefixes accepts sources that
-  // are not in its list.
+  // Maximum number of prefixes in a list, in both directions. A list that is longer is cut, and a
+  // flag then says that further sources are accepted.
   static constexpr std::size_t kMostPrefixes = 1024;
 
   // `session`, `messages` and the peer's `prefixes` must outlive this object.
@@ -35,7 +35,7 @@ class AcceptedSources {
       : session_(session), messages_(messages), prefixes_(prefixes) {}
 
   // --- from the peer ---------------------------------------------------------------------------
-  // A list that is not complete within this time is refused, so that the peer sends it again.
+  // If a list is not complete within this time, it is refused, and the peer sends it again.
   static constexpr Duration kReadWithin = Duration::seconds(60);
 
   // Whether the peer has sent its list in this session, or does not send lists.
@@ -44,8 +44,8 @@ class AcceptedSources {
   bool allow(const IpAddress& source) const {
     return !heard_ || !heard_->is_complete || has(source);
   }
-  // Call these when the peer has opened a stream with a list, and when bytes of the list have
-  // arrived.
+  // handle_opened(): the peer has opened a stream with its list. handle_readable(): bytes of the
+  // list have arrived.
   void handle_opened(stp::StreamId stream, Instant now);
   void handle_readable(stp::StreamId stream, Instant now) {
     if (stream == in_) read(now);
@@ -74,7 +74,7 @@ class AcceptedSources {
   struct List {
     // The prefixes of the list, without overlaps, in ascending order.
     std::vector<IpPrefix> v4, v6;
-    bool is_complete = true;  // whether the peer accepts no other sources
+    bool is_complete = true;  // false if the sender also accepts sources that are not in the list
   };
   bool has(const IpAddress& source) const;
   static List list_of(std::vector<IpPrefix> prefixes, bool is_complete);

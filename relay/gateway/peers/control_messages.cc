@@ -26,7 +26,7 @@ constexpr std::uint8_t kClientAtReceiver = 1;
 constexpr std::size_t kEntryHeader = 2;
 constexpr std::size_t kLargestEntry = kEntryHeader + 255;
 static_assert(kMaxOpenMetadata <= 255);
-// The most entries of an incoming list that one call reads.
+// Maximum number of entries of an incoming list that one call reads.
 constexpr int kEntriesPerStep = 64;
 
 struct AdmissionMessage {
@@ -109,7 +109,7 @@ void ControlMessages::ask_for_reports() {
   retry_at_ = Instant();
 }
 
-// --- messages that are repeated until the peer has them ----------------------------------------
+// --- messages that are sent again if the peer may not have them --------------------------------
 
 void ControlMessages::say(ConstBytes message, Instant now) {
   if (!messages_.open(message, now)) retry_at_ = now + kOpenAgain;
@@ -151,7 +151,8 @@ void ControlMessages::doubt(stp::StreamId flow, Instant now) {
   ByteWriter writer(bytes);
   writer.u8(kDoubtMessage);
   writer.u64(static_cast<std::uint64_t>(flow));
-  static_cast<void>(messages_.open(bytes, now));  // if this doubt cannot be sent, another follows
+  // If it cannot be sent, doubt() is called again later.
+  static_cast<void>(messages_.open(bytes, now));
 }
 
 // --- evidence about a host ---------------------------------------------------------------------
@@ -340,8 +341,8 @@ void ControlMessages::handle_event(const stp::Event& event, OrphanedFlows& orpha
   using Kind = stp::Event::Kind;
   switch (event.kind) {
     case Kind::kPeerAlive:
-      // A peer that was only silent still knows its flows. Flows that were ended meanwhile are
-      // reset in the session.
+      // A peer that was only silent still knows its flows. If flows were ended during the silence,
+      // the session has reset their streams. So the peer needs no list.
       if (!peer_restarted_) forget_flows();
       say(now);
       sources_.tell(now);

@@ -1,11 +1,11 @@
-// Messages between a gateway and one peer that do not belong to flows. A gateway tells whether it
-// accepts new flows, which dictionaries it has, and from which hosts it accepts connections. Other
-// messages are about hosts: whether a server has answered at all, which sequence numbers a host has
-// in a bridged connection, to which MACs hosts address their frames, which of the peer's hosts are
-// on this LAN, and whether a LAN has an address. A gateway also reports how much was retransmitted
-// on its LAN and, after a restart of the peer, which flows existed. Each message is a stream of its
-// own (docs/stp.md section 15). So messages are repaired, paced and under flow control like any
-// stream. To accept a message, the receiver ends the stream with RESET, reason none.
+// Messages between a gateway and one peer that do not belong to flows. About the gateway: whether
+// it accepts new flows, which dictionaries it has, and from which hosts it accepts connections.
+// About hosts: whether a server has answered at all, which sequence numbers a host has in a bridged
+// connection, to which MACs hosts address their frames, which of the peer's hosts are on this LAN,
+// and whether a LAN has an address. About flows: how much was retransmitted on the LAN and, if the
+// peer has restarted, which flows existed. Each message is a stream of its own (docs/stp.md section
+// 15), with the same repair, pacing and flow control as other streams. To accept a message, the
+// receiver ends the stream with RESET, reason none.
 #pragma once
 
 #include <array>
@@ -39,8 +39,8 @@ namespace satrelay::gateway {
 class ControlMessages {
  public:
   // `session`, `prefixes` and `reader` must outlive this object. `id`, `lane`: the lane that the
-  // session serves. `prefixes`: the prefixes of the lane's peer. At most `most_flows` flows are
-  // listed.
+  // session serves. `prefixes`: the prefixes of the lane's peer. `most_flows`: the maximum number
+  // of flows in a list.
   ControlMessages(stp::Session& session, LaneId id, const LaneAddress& lane,
                   const std::vector<IpPrefix>& prefixes, std::uint32_t most_flows,
                   LanReportReader& reader)
@@ -54,23 +54,23 @@ class ControlMessages {
         sources_(session, messages_, prefixes),
         questions_(session, messages_) {}
 
-  // Tells the peer whether this gateway accepts new flows: at once, or as soon as the peer is
-  // alive.
+  // Tells the peer whether this gateway accepts new flows. If the peer is not alive, the message is
+  // sent when it is alive again.
   void announce(Admission admission, Instant now);
-  // Tells the peer, in the same way, with which dictionaries it may compress blocks.
+  // Tells the peer with which dictionaries it may compress blocks. If the peer is not alive, the
+  // message is sent when it is alive again.
   void offer(const std::vector<DictionaryOffer>& dictionaries, Instant now);
-  // Adds a flow to the list for the peer: if the peer has restarted, it does not know the flow any
-  // more. `client` is seen from the peer: kHere means that the client is on the peer's LAN.
+  // Adds a flow to a list. If the peer turns out to have restarted, it no longer knows the flow and
+  // gets the list. `client`: kHere means that the client is on the peer's LAN.
   void remember(const OpenMetadata& flow, ClientSide client);
   // Call this before flows are added one by one. The list is then not sent before release_list().
   void hold_list() { list_is_held_ = true; }
   void release_list(Instant now);
 
-  // Asks the peer whether its host has answered at all in this flow (docs/stp.md section 15). If
-  // the question cannot be sent now, it is dropped.
+  // Asks the peer whether the host of the flow on the peer's LAN has answered at all (docs/stp.md
+  // section 15). Has no effect if the question cannot be sent now.
   void doubt(stp::StreamId flow, Instant now);
-  // Returns the stream of the flow about which the peer has asked with doubt(); nullopt if the peer
-  // has not asked again.
+  // If the peer has asked such a question since the last call, returns the stream of the flow.
   std::optional<stp::StreamId> take_doubt() { return std::exchange(doubted_, std::nullopt); }
 
   // Sends the peer a host's sequence numbers in a bridged connection. Returns false if the peer is
@@ -81,7 +81,7 @@ class ControlMessages {
   // Returns new evidence from the peer; nullopt if there is none.
   std::optional<HostEvidence> take_evidence() { return std::exchange(evidence_, std::nullopt); }
 
-  // Asks the peer to send, from now on, a report on its LAN for each flow that ends.
+  // Asks the peer to send a LAN report (lan_report.h) for each flow that ends from now on.
   void ask_for_reports();
   bool awaits_reports() const { return reports_.awaits(); }
   // Reports a flow that has ended here. Returns false if the peer has not asked for reports, or if
@@ -95,19 +95,20 @@ class ControlMessages {
   // that have answered on the peer's LAN.
   HostArrivals& arrivals() { return arrivals_; }
 
-  // Messages that ask whether the far LAN has an address, and the same messages from the peer about
-  // this LAN.
+  // Questions whether the far LAN has an address, and the peer's questions about this LAN.
   LanQuestions& questions() { return questions_; }
 
   // The hosts from which the peer accepts connections.
   const AcceptedSources& sources() const { return sources_; }
 
-  // The peer has opened a stream. Returns true if the stream carries a message, and not a flow.
+  // Call this when the peer has opened a stream. Returns true if the stream carries a message, and
+  // not a flow.
   bool handle_opened(stp::StreamId stream, Instant now);
-  // Handles events of the session that concern no stream, or the stream of a message. Flows that
-  // the peer lists are added to `orphans`.
+  // Handles an event of the session that concerns no stream, or the stream of a message. If the
+  // peer lists flows that it had before this gateway restarted, they are added to `orphans`.
   void handle_event(const stp::Event& event, OrphanedFlows& orphans, Instant now);
-  // Returns how many messages the peer has not accepted in time.
+  // Returns the number of messages that were withdrawn because the peer did not accept them in
+  // time.
   [[nodiscard]] unsigned handle_timeout(OrphanedFlows& orphans, Instant now);
   Instant next_timeout() const {
     if (reads_on_) return {};
@@ -115,7 +116,7 @@ class ControlMessages {
                    earlier(earlier(destinations_.next_timeout(), arrivals_.next_timeout()),
                            sources_.next_timeout()));
   }
-  // The session asks for the next bytes of a message's stream.
+  // Call this when the session can send further bytes of a message's stream.
   void produce(stp::StreamId stream, Instant now);
 
   Admission peer_admission() const { return peer_admission_; }
@@ -153,7 +154,8 @@ class ControlMessages {
   Instant next_evidence_;
   std::optional<HostEvidence> evidence_;
 
-  // The flows to list, encoded as in the message. Empty unless the peer may have restarted.
+  // The list for the peer, encoded as in the message. It is empty unless the peer may have
+  // restarted.
   static constexpr std::size_t kChunk = 16 * 1024;
   using Chunk = std::array<std::byte, kChunk>;
   std::vector<std::unique_ptr<Chunk>> flows_;

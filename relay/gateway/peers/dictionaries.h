@@ -20,8 +20,8 @@ struct DictionaryOffer {
 
 class Dictionaries {
  public:
-  // The most dictionaries since the start, including those that are no longer offered. Further
-  // dictionaries are not offered.
+  // Maximum number of dictionaries since the start, including those that are no longer offered.
+  // Further dictionaries are not offered.
   static constexpr std::size_t kMost = 64;
 
   // Offers the dictionaries of `classes`. Blocks with a dictionary that was offered before can

@@ -1,5 +1,5 @@
-// One configured far gateway, called a peer, and what its lanes have in common. It has a lane for
-// each worker, and each lane has a session. A worker's gateway knows only the lanes of that worker.
+// A configured far gateway, called a peer. The lanes to it share this object. Each worker has lanes
+// to the peer, and each lane has a session. A worker knows only its own lanes.
 #pragma once
 
 #include <memory>
@@ -14,7 +14,7 @@
 namespace satrelay::gateway {
 
 struct FarGateway {
-  // `whole` must outlive this object. `kept`: the memory of `whole` that is reserved for this peer.
+  // `whole` must outlive this object. `kept`: the part of `whole` that is reserved for this peer.
   FarGateway(const config::Peer& peer_config, std::vector<LinkId> its_links,
              IdRange<LaneId> its_lanes, Arena& whole, const Arena::Kept& kept)
       : config(peer_config), links(std::move(its_links)), lanes(its_lanes), arena(whole, kept) {
@@ -22,7 +22,7 @@ struct FarGateway {
   }
 
   config::Peer config;
-  std::vector<LinkId> links;  // the links that carry its lanes: exactly one
+  std::vector<LinkId> links;  // the links of the lanes; today there is exactly one
   IdRange<LaneId> lanes;      // the lanes of this worker
   Arena arena;                // the peer's part of the worker's arena
 };

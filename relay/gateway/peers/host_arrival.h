@@ -1,5 +1,5 @@
-// A message to the peer: a host of the peer's LAN has answered on the sender's LAN, with this MAC
-// (docs/stp-wire.md section 15).
+// A message to the peer. It says that a host of the peer's LAN has answered on the sender's LAN,
+// and which MAC the host has (docs/stp-wire.md section 15).
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// A message to the peer about one end of a connection that neither gateway relays: the sequence
+// A message to the peer about a connection that neither gateway relays. It contains the sequence
 // numbers with which the host on the sender's LAN has answered a probe (desync_detector.h,
 // docs/stp-wire.md section 15).
 #pragma once

@@ -1,6 +1,6 @@
-// A message to the peer about frames that a host on the sender's LAN sends to a host on the
-// receiver's LAN: the MAC to which the frames are addressed. If the two LANs are one layer-2
-// network, a bridge would deliver frames to that MAC (docs/stp.md section 15).
+// A message to the peer. It says to which MAC a host on the sender's LAN addresses its frames for a
+// host on the receiver's LAN. If the two LANs are one layer-2 network, a bridge would deliver
+// frames to that MAC (docs/stp.md section 15).
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@
 namespace satrelay::gateway {
 
 struct LanDestination {
-  // stream of a flow between the two hosts; its frames have the MAC in `ethernet`
+  // The stream of a flow between the two hosts. The frames of this flow have the header `ethernet`.
   stp::StreamId stream{};
   IpAddress near;  // the host on the sender's LAN, which sends the frames
   IpAddress far;   // the host on the receiver's LAN

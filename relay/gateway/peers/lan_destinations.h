@@ -1,7 +1,7 @@
 // Tells the peer to which MACs hosts of this LAN address their frames, and receives the same
-// message from the peer. 10,000 connections may change at the same time, so the messages wait in a
-// queue, and at most ten a second are sent. A later message about the same two hosts replaces a
-// waiting message.
+// message from the peer. The MAC may change for 10,000 connections at the same time, so the
+// messages wait in a queue, and at most ten a second are sent. A later message about the same two
+// hosts replaces a waiting message.
 #pragma once
 
 #include <cstddef>

@@ -33,7 +33,7 @@ class LanQuestions {
   // If a question has no answer after this time, it is withdrawn, so that another question can be
   // asked.
   static constexpr Duration kPatience = Duration::seconds(10);
-  // How many questions the peer may ask at once. On average it may ask ten a second.
+  // Maximum number of questions that the peer may ask at once. On average it may ask ten a second.
   static constexpr int kMostAtOnce = 16;
   static constexpr std::size_t kMaxSize = 2 + 16 + 2 * wire::kMaxVlanTags;
 
@@ -49,7 +49,7 @@ class LanQuestions {
   bool ask(const AskedAddress& address, Instant now);
   // Returns false if the stream does not carry a question.
   bool handle_reset(stp::StreamId stream, stp::ResetReason reason);
-  // Returns an address that the far LAN has according to an answer of the peer, each address once.
+  // Returns an address that the far LAN has, according to a new answer of the peer.
   std::optional<AskedAddress> take_found() { return std::exchange(found_, std::nullopt); }
 
   // --- from the peer ---------------------------------------------------------------------------
@@ -59,7 +59,7 @@ class LanQuestions {
     Instant when;
   };
   void handle_opened(stp::StreamId stream, Instant now);
-  // Returns the peer's question, once. The caller must answer it at once.
+  // Returns a new question of the peer. The caller must answer it at once.
   std::optional<Question> take() { return std::exchange(heard_, std::nullopt); }
   enum class Answer : std::uint8_t { kNotHere, kHere };
   void answer(const Question& question, Answer answer, Instant now);
@@ -77,8 +77,8 @@ class LanQuestions {
   stp::Session& session_;
   Messages& messages_;
   std::vector<Question> unanswered_;
-  // The times until which the questions so far use up the allowed rate: questions to the peer, and
-  // questions from the peer.
+  // For the questions to the peer and from the peer: the time until which the previous questions
+  // have used up the allowed rate.
   Instant asked_until_, heard_until_;
   std::optional<AskedAddress> found_;
   std::optional<Question> heard_;

@@ -1,5 +1,5 @@
-// A report to the far gateway about this LAN, sent when a flow has ended here (docs/stp.md section
-// 15).
+// When a flow has ended here, a LAN report tells the far gateway about retransmissions of the flow
+// on this LAN (docs/stp.md section 15).
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,8 @@
 
 namespace satrelay::gateway {
 
-// Counts of the segments of a flow that crossed a LAN more than once. Counts from the far gateway
-// are used only in flow records.
+// Numbers of segments of a flow that were sent again on one LAN. Numbers from the far gateway are
+// used only in flow records.
 struct LanFigures {
   std::uint32_t retransmitted = 0;  // retransmitted segments to the host
   std::uint32_t repeated = 0;       // segments of the host with bytes that had already arrived
@@ -29,7 +29,8 @@ struct LanReport {
 class LanReportReader {
  public:
   virtual ~LanReportReader() = default;
-  // The lane's session may no longer have the stream, or may never have had it.
+  // The session of the lane may not have the stream of the report any more, or may never have had
+  // it.
   virtual void handle_report(LaneId lane, const LanReport& report) = 0;
 };
 

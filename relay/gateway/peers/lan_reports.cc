@@ -10,13 +10,13 @@ namespace satrelay::gateway {
 namespace {
 
 constexpr Duration kTryAgain = Duration::seconds(1);
-// Reports are gathered for this long, since a message is a stream, which costs more than many
-// reports.
+// Reports are collected for this time and sent in one message. Each message needs a stream, which
+// costs more than many reports.
 constexpr Duration kGather = Duration::milliseconds(100);
 constexpr int kReportsPerStep = 64;
 constexpr std::size_t kFirstRoom = 256;
 
-// Reads a count, and limits it to the largest number that a record can hold.
+// Reads a number, and reduces it to the largest value that a record can contain.
 std::uint32_t read_figure(ByteReader& in) {
   constexpr std::uint64_t kMost = std::numeric_limits<std::uint32_t>::max();
   return static_cast<std::uint32_t>(std::min(stp::read_varint(in), kMost));

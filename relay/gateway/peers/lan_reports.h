@@ -1,7 +1,7 @@
-// Receives LAN reports from one peer, and sends them to the peer. A gateway that records flows asks
-// its peer for reports. The peer then reports flows that have ended, many in one message
-// (docs/stp.md section 15). The reports are used only in records, so a report is dropped if there
-// is no room.
+// Receives LAN reports from one peer, and sends LAN reports to the peer. A gateway that writes flow
+// records asks its peer for reports. The peer then sends a report for each flow that ends, and many
+// reports in one message (docs/stp.md section 15). Reports are used only in flow records, so a
+// report is dropped if there is no room.
 #pragma once
 
 #include <cstddef>
@@ -29,15 +29,15 @@ class LanReports {
       : session_(session), lane_(lane), messages_(messages), reader_(reader) {}
 
   // --- from the peer ---------------------------------------------------------------------------
-  // Asks the peer for reports from now on: at once, or as soon as it is alive.
+  // Asks the peer for reports. If the peer is not alive, it is asked when it is alive again.
   void ask() { asks_ = true; }
-  // Whether to ask for reports at the beginning of a session. A peer that would not understand the
-  // request is not asked.
+  // Whether the peer must be asked for reports. A peer that would not understand the request is not
+  // asked.
   bool wish_is_due() const { return asks_ && session_.agreed().lan_reports(); }
-  // Whether the peer sends a report on each flow that it has with this gateway.
+  // Whether the peer sends a report for each flow that ends.
   bool awaits() const { return wish_is_due(); }
-  // The peer has opened a stream of reports, or bytes of reports have arrived. The stream is
-  // refused unless awaits().
+  // handle_opened(): the peer has opened a stream of reports, which is refused unless awaits().
+  // handle_readable(): bytes of reports have arrived.
   void handle_opened(stp::StreamId stream, Instant now);
   void handle_readable(stp::StreamId stream, Instant now) {
     if (stream == in_) read(now);
@@ -64,9 +64,9 @@ class LanReports {
   }
 
  private:
-  // A report consists of three numbers. At most kRoom octets wait, and as many are in flight.
-  // Memory is allocated only when there are reports, since a gateway may have many peers, and most
-  // of them have no reports at any time.
+  // A report consists of three numbers. At most kRoom octets of reports wait, and at most kRoom
+  // octets are in flight. A gateway may have many peers, and most of them have no reports at any
+  // time, so memory is allocated only when there are reports.
   static constexpr std::size_t kLargestReport = 24;
   static constexpr std::size_t kRoom = 32 * 1024;
 

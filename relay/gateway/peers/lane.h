@@ -43,19 +43,18 @@ struct Lane {
   stp::Session session;
   ControlMessages control_messages;
   SharedDictionaries dictionaries;
-  ReadySet<LaneId>::Bell bell = {};  // to be rung when the session may have something to send
-  // The time since which the peer has been suspect; never() if the peer is alive.
+  ReadySet<LaneId>::Bell bell = {};  // ring this when the session may have something to send
+  // When the peer became suspect; never() if the peer is alive.
   Instant suspect_since = Instant::never();
   Instant silence = Instant::never();  // silent_since() at the last visit of the lane's flows
   PeerEpochLog epoch_log;              // events that concern all its flows
   std::size_t flows = 0;               // number of its flows in the flow table
-  std::uint64_t flows_refused = 0;     // number of flows refused so far for lack of room
+  std::uint64_t flows_refused = 0;     // number of flows refused so far, since there was no room
   // Number of flows that have not handled the latest event of epoch_log yet.
   std::size_t flows_behind = 0;
 
-  // The time since which the peer has sent nothing, or has acknowledged nothing; never() if the
-  // peer answers. Packets from the peer alone do not show that it answers: they also arrive while
-  // all packets to the peer are lost.
+  // When the peer stopped sending packets or stopped reporting on our packets; never() if it does
+  // both. Packets from the peer alone do not show that the peer receives ours.
   Instant silent_since() const { return earlier(suspect_since, session.path().unreported_since()); }
 };
 

@@ -1,6 +1,5 @@
-// Messages to one peer that the peer has not accepted yet. Each message is a stream (docs/stp.md
-// section 15), which needs a slot and memory. So only a few messages are sent to a peer that does
-// not accept them.
+// Messages to one peer that the peer has not accepted yet. Each message needs a stream (docs/stp.md
+// section 15), and a stream needs a slot and memory. So the number of such messages is limited.
 #pragma once
 
 #include <algorithm>
@@ -18,10 +17,12 @@ namespace satrelay::gateway {
 class Messages {
  public:
   static constexpr std::size_t kMost = 24;
-  // Longer than any outage that a flow survives. A live peer accepts a message at once.
+  // If the peer has not accepted a message after this time, the message is withdrawn. The time is
+  // longer than any outage that a flow survives. A live peer accepts a message at once.
   static constexpr Duration kPatience = Duration::seconds(std::int64_t{20} * 60);
 
-  // `session` must outlive this object. `context`: the context of the streams of messages.
+  // `session` must outlive this object. `context`: a number that the session stores with each
+  // stream of a message (stream_context.h).
   Messages(stp::Session& session, std::uint32_t context) : session_(session), context_(context) {}
 
   std::uint32_t context() const { return context_; }

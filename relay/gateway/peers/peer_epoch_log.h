@@ -1,6 +1,6 @@
 // Logs events that concern all flows of a peer: the peer has restarted, or has closed. There may be
-// very many flows, so they handle an event one by one. Each flow handles it before anything else
-// happens to the flow, and soon in any case (flows/transfer/peer_epochs.h).
+// very many flows, so not all flows handle an event at once. Each flow handles the event before
+// anything else happens to the flow (flows/transfer/peer_epochs.h).
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace satrelay::gateway {
 
 class PeerEpochLog {
  public:
-  // At each event the session drops its streams. Later streams with the same ids are other streams.
+  // At each event the session drops its streams. Later streams may have the same ids.
   enum class Kind : std::uint8_t { kRestarted, kClosed };
 
   // The number of events so far. A flow records this number when it handles an event
@@ -22,8 +22,8 @@ class PeerEpochLog {
     kinds_[count_ % kinds_.size()] = kind;
     ++count_;
   }
-  // The first event after a flow has handled `seen` events. It decides how the flow ends. Only the
-  // latest eight events are kept.
+  // The event that comes first after `seen` events. For a flow that has handled `seen` events, this
+  // event decides how the flow ends. Only the latest eight events are kept.
   Kind first_after(std::uint32_t seen) const {
     constexpr auto kKept = static_cast<std::uint32_t>(std::tuple_size_v<decltype(kinds_)>);
     const std::uint32_t oldest = count_ - std::min(count_, kKept);

@@ -15,7 +15,8 @@ void SharedDictionaries::update(const TrafficClasses& classes,
     const auto offer = std::ranges::find(of_peer, levels->dictionary()->fingerprint(),
                                          &DictionaryOffer::fingerprint);
     if (offer == of_peer.end()) continue;
-    // A reload may build new tables for the same dictionary. Then keep the results of its trials.
+    // If a reload has only built new tables for the same dictionary, keep the results of the
+    // dictionary's trials.
     const SharedDictionary& old = before[id];
     const bool is_same = old.levels != nullptr && old.fingerprint == offer->fingerprint;
     shared_[id] = {levels, offer->fingerprint, offer->number,

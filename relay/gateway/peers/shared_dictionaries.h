@@ -1,4 +1,5 @@
-// The dictionaries for blocks to one peer: the dictionary of each class, if the peer also has it.
+// The dictionaries with which blocks to one peer may be compressed. A class uses its configured
+// dictionary only if the peer also has this dictionary.
 #pragma once
 
 #include <array>
@@ -23,7 +24,7 @@ struct SharedDictionary {
 
 class SharedDictionaries {
  public:
-  // `of_peer`: the dictionaries that the peer has. The dictionaries stay owned by `classes`.
+  // `of_peer`: the dictionaries that the peer has. `classes` remains the owner of the dictionaries.
   void update(const TrafficClasses& classes, const std::vector<DictionaryOffer>& of_peer);
 
   SharedDictionary& of(schedule::ClassId id) { return shared_[id]; }

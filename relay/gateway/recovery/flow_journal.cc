@@ -75,7 +75,7 @@ std::optional<FlowJournal::Record> decode(const RecordBytes& bytes) {
   return record;
 }
 
-// Stores whole words, since another thread may copy the memory meanwhile.
+// Stores whole words, since another thread may copy the memory at the same time.
 void store(const RecordBytes& bytes, std::byte* to) {
   for (std::size_t at = 0; at < bytes.size(); at += sizeof(std::uint64_t)) {
     std::uint64_t word = 0;

@@ -1,7 +1,7 @@
-// The journal of a gateway's flows, for a start after a crash: the 4-tuple of each flow, and the
-// Ethernet header that reaches its host. The records are in memory that the owner of the engine
-// provides, and that outlives the engine (relay/satrelayd/reporting/journal_file.h). A record has
-// 64 octets:
+// A journal of a gateway's flows, which is read after a crash. It has the 4-tuple of each flow, and
+// the Ethernet header of frames to the host. The owner of the engine provides the memory for the
+// records, which outlives the engine (relay/satrelayd/reporting/journal_file.h). A record has 64
+// octets:
 //
 //   octet
 //   0               16              32      36      42      48         56     58     60
@@ -36,8 +36,8 @@ class FlowJournal {
     wire::EthernetHeader to_host;
   };
 
-  // `memory`: aligned to 8 octets, with the records of an earlier run or zeros. If it is empty,
-  // nothing is kept. Another thread may copy the memory at any time, word by word
+  // `memory` is aligned to 8 octets, and contains the records of an earlier run, or zeros. If it is
+  // empty, no flow is recorded. Another thread may copy the memory at any time, word by word
   // (std::atomic_ref).
   explicit FlowJournal(MutableBytes memory);
 
@@ -50,8 +50,8 @@ class FlowJournal {
 
  private:
   MutableBytes memory_;
-  // The free records, the lowest last. So keep() takes the lowest record first, and few pages are
-  // touched.
+  // The free records in descending order. keep() takes the last entry, which is the lowest record,
+  // so that few pages are touched.
   std::vector<Place> free_;
 };
 

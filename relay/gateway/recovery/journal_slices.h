@@ -10,14 +10,14 @@
 
 namespace satrelay::gateway {
 
-// How many records all slices have together, if the flow table has `flows` slots.
+// The total number of records of all slices, if the flow table has `flows` slots.
 constexpr std::size_t journal_records(std::uint32_t flows, unsigned workers) {
   return std::size_t{part_of(flows, workers)} * workers;
 }
 
-// The slices, each with the records of its worker's flows. If the number of workers has changed
-// since an earlier run, the records of that run are moved to the slices of their new workers.
-// `dropped`: how many records were dropped because their slice had no free record.
+// The slices, each with the records of its worker's flows. If the earlier run had another number of
+// workers, its records are moved to the slices of their new workers. `dropped`: number of records
+// that were dropped because there was no room in their new slice.
 struct JournalSlices {
   std::vector<MutableBytes> slices;
   std::size_t dropped = 0;

@@ -13,19 +13,19 @@ using Flags = wire::TcpFlags;
 
 namespace {
 
-// kPatience[n] is the time from the nth SYN to a host until the next SYN or, after the last SYN,
-// until the host is given up. The SYN is repeated because the SYN, the challenge ACK and the RST
-// may each be lost, and because hosts limit their challenge ACKs (RFC 5961 section 7).
+// kPatience[n] is the time to wait after the nth SYN to a host: until the next SYN or, after the
+// last SYN, until the gateway gives up. SYNs are repeated because the SYN, the challenge ACK and
+// the RST may each be lost, and because hosts limit their challenge ACKs (RFC 5961 section 7).
 constexpr std::array<Duration, 8> kPatience = {
     Duration::zero(),     Duration::seconds(1), Duration::seconds(1),  Duration::seconds(2),
     Duration::seconds(4), Duration::seconds(8), Duration::seconds(16), Duration::seconds(60)};
-// Number of SYNs to a host that has moved. They are sent within four seconds, and the host is given
-// up after eight seconds.
+// Number of SYNs to a host that has moved. They are sent within four seconds. The gateway gives up
+// after eight seconds.
 constexpr std::size_t kTriesOfMoved = 4;
-// The interval between SYNs. Without it, the SYNs for a full table would be a burst, and the LAN
-// would drop some.
+// Interval between two SYNs. Without the interval, the SYNs of a full table would be one burst, and
+// the LAN would drop some of them.
 constexpr Duration kSpacing = Duration::microseconds(20);
-// The most orphans that one call visits without sending a frame.
+// Maximum number of orphans that one call visits without sending a frame.
 constexpr int kOrphansPerCall = 64;
 
 }  // namespace
@@ -68,8 +68,8 @@ OrphanedFlows::Listed OrphanedFlows::add(const LaneAddress& lane, const OpenMeta
   }
   Orphan orphan{.listed_by = lane.peer, .to_host = here ? flow.ethernet.reversed() : flow.ethernet};
   if (!here && lan_.is_routed(lane.peer)) {
-    // If there is a router between the LANs, the Ethernet header of OPEN is meaningless on this
-    // LAN.
+    // If there is a router between the LANs, the Ethernet header that the peer has listed is
+    // meaningless on this LAN.
     orphan.to_host = lan_.find(key.local, now);
     key.vlans = orphan.to_host ? vlans_of(*orphan.to_host) : decltype(key.vlans){};
   }
@@ -118,8 +118,8 @@ void OrphanedFlows::end(Orphan& orphan, Counter counter) {
 }
 
 void OrphanedFlows::handle_timeout(Instant now) {
-  // The last queue has the orphans that need no further SYN: all their SYNs were sent, or they were
-  // over before.
+  // The last queue has the orphans that need no further SYN, since all SYNs were sent or the orphan
+  // is over.
   std::deque<Due>& last = due_[std::size(due_) - 1];
   for (int i = 0; i < kOrphansPerCall && !last.empty() && last.front().when <= now; ++i) {
     Table& table = table_of(last.front().key);

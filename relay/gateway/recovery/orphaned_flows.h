@@ -1,9 +1,9 @@
-// Flows that this gateway relayed before it restarted, from its journal (flow_journal.h) or from
-// its peer's list (control_messages.h). Their hosts must not hang. So the gateway sends each host a
-// SYN, and the host answers with a challenge ACK (RFC 5961 section 4.2). That ACK shows the only
-// sequence number with which a RST is valid, and the gateway sends this RST. The gateway answers
-// every other ACK of such a host in the same way. A host that has no such connection answers the
-// SYN with RST.
+// Flows that this gateway relayed before it restarted, called orphans. They are known from the
+// journal (flow_journal.h) or from a peer's list (control_messages.h). Their hosts would hang. So
+// the gateway sends each host a SYN, and the host answers with a challenge ACK (RFC 5961 section
+// 4.2). The ACK shows the sequence number that a RST must have, and the gateway sends this RST.
+// Every other ACK of the host is also answered by a RST. If the host no longer has the connection,
+// it answers the SYN with RST.
 //
 // If a host has moved from the peer's LAN to this LAN, its relayed connections are treated in the
 // same way.
@@ -39,9 +39,9 @@ enum class ClientSide : std::uint8_t { kHere, kPeer };
 class OrphanedFlows {
  public:
   // `journal`, `lan` and `claims` must outlive this object. When a flow is over, its record in the
-  // journal is released. Keeps at most `most` flows that no peer has listed, and at most as many
-  // that all `peers` together have listed. A peer that lists too many flows does not use up the
-  // other peers' parts.
+  // journal is released. Keeps at most `most` flows that no peer has listed, and at most `most`
+  // flows that peers have listed. Half of the latter are reserved for the `peers` in equal parts,
+  // so that no peer takes all of them.
   OrphanedFlows(std::uint32_t most, std::size_t peers, HashKey secret, FlowJournal& journal,
                 LanNeighbours& lan, const Claims& claims, Counters& counters)
       : most_(most),
@@ -55,25 +55,25 @@ class OrphanedFlows {
 
   // Takes over all flows that the journal has from an earlier run.
   void recover(Instant now);
-  // Takes over one flow. If the flow is known or was known, or if there are too many, this only
-  // releases its record.
+  // Takes over one flow. Only releases its record if the flow is known or was known, or if there
+  // are too many flows.
   void recover(const FlowJournal::Record& flow, FlowJournal::Place place, Instant now);
   // Adds a flow that the peer lists on a lane. kRefused: the peer may not list the flow, or the
   // flow belongs to another lane.
   enum class Listed : std::uint8_t { kTaken, kRefused, kNoRoom };
   [[nodiscard]] Listed add(const LaneAddress& lane, const OpenMetadata& flow, ClientSide client,
                            Instant now);
-  // Adds a flow of which one host, `key.local`, has moved to this LAN. The other host is also on
-  // this LAN. Frames to the host that has moved always use `to_host`, with the gateway's own MAC as
-  // source. The gateway sends SYNs to the host for only a few seconds: later the two hosts may have
-  // a new connection with the same ports, which the gateway would not see and would reset. Has no
-  // effect if the flow is known, or if there are too many.
+  // Adds a flow between two hosts that are both on this LAN now, because `key.local` has moved to
+  // it. Frames to this host always use `to_host`, with the gateway's own MAC as source. The gateway
+  // sends SYNs to this host for only a few seconds. Later the hosts may open a new connection with
+  // the same ports. The gateway would not see it, and would reset it. Has no effect if the flow is
+  // known, or if there are too many flows.
   void take_in(const FlowKey& key, const wire::EthernetHeader& to_host, Instant now) {
     insert(key, {.to_host = to_host, .has_moved = true}, now);
   }
-  // Handles a segment of an orphan's host. The answer goes to the source MAC of the segment, unless
-  // the host has moved. The caller has checked the checksum. Returns true if the flow is an orphan
-  // and the segment was handled. A new SYN ends the orphan, and is not handled.
+  // Handles a segment from this LAN. The caller has checked the checksum. Returns false if the flow
+  // is not an orphan. Also returns false for a new SYN, which ends the orphan. The RST goes to the
+  // source MAC of the segment or, if the host has moved, to the MAC of take_in().
   bool handle_segment(const FlowKey& key, const wire::EthernetHeader& from,
                       const wire::TcpHeader& header);
   // Call this when a new flow replaces the orphan.
@@ -96,8 +96,8 @@ class OrphanedFlows {
     std::uint8_t tries = 0;
     bool was_reset = false;
     bool has_moved = false;  // the flow was added by take_in()
-    // Whether the flow is over. The entry is kept for a while, so that the peer's list does not
-    // revive the flow.
+    // Whether the orphan is over. The entry is kept for a while, so that a peer's list does not add
+    // the flow again.
     bool is_over = false;
   };
   using Table = std::unordered_map<FlowKey, Orphan, Hash>;
@@ -126,13 +126,13 @@ class OrphanedFlows {
   LanNeighbours& lan_;
   const Claims& claims_;
   Counters& counters_;
-  // Memory is allocated only while there are orphans. There are many tables, which grow separately:
-  // a single table would take long to grow, since all its entries move at once.
+  // Memory is allocated only while there are orphans. A table moves all its entries when it grows,
+  // which takes long for a large table. So there are many small tables.
   static constexpr std::size_t kTables = 64;
   Table& table_of(const FlowKey& key) { return tables_[hash_flow(secret_, key) >> 58]; }
   std::vector<Table> tables_;
   std::size_t known_ = 0;  // number of entries in all tables
-  std::size_t open_ = 0;   // number of these flows that are not over
+  std::size_t open_ = 0;   // number of entries that are not over
   // Indexed by Orphan::tries, the number of attempts to send a SYN. All entries of one queue wait
   // for the same time.
   std::deque<Due> due_[8];

@@ -1,6 +1,6 @@
-// Maps every IP address to a number that depends only on the prefixes that contain the address. It
-// stores the addresses at which the number changes. So a look-up is one binary search, however many
-// prefixes there are and however they overlap.
+// Maps every IP address to a number that depends only on the prefixes that contain the address.
+// Stores the addresses at which the number changes, in order. So a look-up is one binary search,
+// even if many prefixes overlap.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@ class AddressSteps {
     IpPrefix prefix;
     std::uint32_t id = 0;
   };
-  // Receives calls for the addresses in ascending order, first IPv4, then IPv6. value() returns the
-  // number for each range of addresses.
+  // The constructor walks through all addresses in ascending order, first IPv4, then IPv6, and
+  // calls these functions. value() returns the number for the addresses from here on.
   class Walker {
    public:
     virtual ~Walker() = default;

@@ -8,8 +8,8 @@
 namespace satrelay::gateway {
 namespace {
 
-// Addresses that never belong to a single host that is reached through a router (RFC 6890). A
-// link-local address may belong to a different host on each link.
+// Whether the address cannot belong to one host that is reached through a router (RFC 6890). For
+// example, a link-local address may belong to a different host on each link.
 bool is_special(const IpAddress& address) {
   const auto& o = address.octets();
   if (address.is_multicast()) return true;
@@ -38,8 +38,8 @@ IpAddress broadcast_of(const IpPrefix& subnet) {
 
 bool is_station(const MacAddress& mac) { return !mac.is_multicast() && mac != MacAddress(); }
 
-// Whether the gateway could send a frame with such a header on its LAN: from one station to
-// another, with no tags but VLAN tags.
+// Whether the gateway may send a frame with such a header on its LAN: both MACs must be unicast,
+// and all tags must be VLAN tags.
 bool is_plain(const wire::EthernetHeader& header) {
   const auto tags = std::span(header.tags).first(header.tag_count);
   return is_station(header.source) && is_station(header.destination) &&

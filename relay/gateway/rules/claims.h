@@ -1,6 +1,6 @@
-// Decides what a peer may report about hosts, in an OPEN, in a list of flows and as evidence. A
-// peer may report only about hosts behind it, and only about their connections with hosts. Only the
-// operator says which addresses are behind which peer (`prefixes`), never a peer.
+// Decides which connections a peer may report: in an OPEN, in a list of flows, or as evidence. One
+// end must be a host behind the peer, and the other end must be another host. The operator
+// configures which addresses are behind which peer (`prefixes`). A peer cannot change this.
 #pragma once
 
 #include <cstddef>
@@ -38,8 +38,8 @@ class Claims {
     return is_host(one) && is_host(other);
   }
 
-  // Whether the operator says that `host` is behind a peer, and so not on this LAN. A prefix for
-  // everything (length 0) says nothing about a single host, since it also contains this LAN.
+  // Whether the operator has configured that `host` is behind a peer, and so not on this LAN. A
+  // prefix of length 0 does not count, since it also contains the addresses of this LAN.
   bool is_behind_a_peer(const IpAddress& host) const;
 
  private:

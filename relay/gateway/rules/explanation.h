@@ -32,9 +32,8 @@ constexpr const char* to_string(Criterion criterion) {
   return kNames[static_cast<std::size_t>(criterion)];
 }
 
-// Returns the first criterion of `rule` that `key` does not meet; nullopt if the rule matches. This
-// function defines what a match is for a single rule. RuleIndex finds the first match among many
-// rules.
+// Returns the first criterion of `rule` that `key` does not meet; nullopt if the rule matches.
+// RuleIndex finds the first match among many rules, and must agree with this function.
 std::optional<Criterion> first_miss(const config::Rule& rule, const PolicyKey& key,
                                     const std::vector<config::Peer>& peers);
 
@@ -47,14 +46,14 @@ struct Explanation {
   };
   std::uint32_t rule = 0;  // number of the rule that matches; 0 if none matches
   config::Rule in_force;
-  std::vector<Miss> misses;  // the first kMostMisses of the preceding rules, which do not match
+  std::vector<Miss> misses;  // the rules before it, which do not match; at most kMostMisses of them
   std::size_t more_misses = 0;
   std::string peer;  // the peer that serves the far host; empty if there is none
   std::optional<IpPrefix> prefix;
-  // Set if a connection that opens now would be bridged: the reason.
+  // The reason why a connection that opens now would be bridged; nullopt if it would not.
   std::optional<Counter> bridged_as;
-  // Set if a connection that opens now would be relayed: which side would answer its SYN, and why.
-  // Only the outermost VLAN is considered.
+  // Which side would answer the SYN of a connection that opens now, and why; nullopt if the
+  // connection would not be relayed. Only the outermost VLAN is considered.
   std::optional<Handshake> handshake;
 };
 

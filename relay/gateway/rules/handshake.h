@@ -10,20 +10,19 @@ namespace satrelay::gateway {
 
 struct Handshake {
   enum class Cause : std::uint8_t {
-    kRule,            // the rule demands `remote`, or no cause below applies
+    kRule,            // the rule demands `remote`, or no other cause applies
     kServiceRefused,  // the service refused the latest connection, or did not answer it
     kServiceUnknown,  // under `auto`: the service has answered no connection for a day
     kFamilySilent,    // no server behind the peer answers with this IP version
-    kPeerRefused,     // the peer refused this client, or had no room for the server, lately
+    kPeerRefused,     // lately the peer has refused this client, or has had no room for the server
     kTtlUnknown,      // under `ttl: preserve`: the answer must have the server's own TTL
   };
   config::HandshakeMode mode = config::HandshakeMode::kLocal;  // never kAuto
   Cause cause = Cause::kRule;
 
-  // Whether a cookie may answer the SYN while the limit of half-open connections is reached. A
-  // connection that waits for its server is half-open, so at the limit it would be bridged. But
-  // kPeerRefused is only a suspicion, which should not cause bridging. Such a connection gets a
-  // cookie.
+  // Whether a cookie may answer the SYN while the limit of half-open connections is reached. If the
+  // server must answer first, a cookie is not possible, and the connection is bridged. The
+  // exception is kPeerRefused: the peer may accept the connection after all, so it gets a cookie.
   bool allows_cookies() const {
     return mode == config::HandshakeMode::kLocal || cause == Cause::kPeerRefused;
   }

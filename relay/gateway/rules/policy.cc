@@ -21,8 +21,8 @@ std::vector<Rule> in_force(const std::vector<Rule>& configured) {
   return configured.empty() ? std::vector<Rule>(1) : configured;
 }
 
-// Returns the longest of the prefixes that contain the current address of the walk. The ids of
-// prefixes ascend with their lengths.
+// Returns the id of the longest prefix that contains the current address; 0 if there is none. A
+// longer prefix has a larger id.
 class Longest final : public AddressSteps::Walker {
  public:
   void enter(std::uint32_t id) override { holding_.insert(id); }
@@ -33,7 +33,7 @@ class Longest final : public AddressSteps::Walker {
   std::set<std::uint32_t> holding_;
 };
 
-// After a reload, finds the old rule from which a new rule takes over its counters.
+// After a reload, finds the old rule with the counters that a new rule continues.
 class Successors {
  public:
   explicit Successors(const std::vector<RulePtr>& old) {
@@ -56,7 +56,7 @@ class Successors {
   }
 
  private:
-  // A part of a rule's content that distinguishes most rules.
+  // Only a part of the rule's content. It distinguishes most rules.
   using Key = std::pair<std::vector<IpPrefix>, std::vector<IpPrefix>>;
   static Key key(const Rule& rule) { return {rule.match.source, rule.match.destination}; }
 

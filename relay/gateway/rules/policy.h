@@ -1,6 +1,7 @@
-// Decides which rule a connection or a packet matches, and which peer serves its far host. The
-// first match wins. If no rules are configured, every connection towards a peer's prefixes is
-// accelerated. If there are rules, a connection or packet that matches none of them is bridged.
+// Decides which rule a connection or a packet matches, and which peer serves its far host. If
+// several rules match, the first one counts. If no rules are configured, all connections to the
+// prefixes of peers are accelerated. If there are rules, a connection or packet that matches none
+// of them is bridged.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +27,8 @@ class Policy {
   // Uses the rules, the peers, and the subnet of the gateway itself on the WAN side.
   explicit Policy(const config::Gateway& config);
 
-  // The values of an IP packet that rules look at, and the peer that serves the packet's far host.
+  // The values of an IP packet with which rules are compared, and the peer that serves the packet's
+  // far host.
   PolicyKey key_of(const Frame& frame, config::Direction direction) const;
   // The rule for a packet with this key, or none().
   const RulePtr& match(const PolicyKey& key) const {
@@ -43,16 +45,17 @@ class Policy {
   std::optional<FarGatewayId> peer_for(const IpAddress& host) const;
   // The longest prefix of any peer that contains `host`.
   std::optional<IpPrefix> prefix_for(const IpAddress& host) const;
-  // Whether `server`, for example a modem, is in the gateway's own subnet. Such a server is between
-  // the two gateways, so no peer reaches it. A longer prefix of a peer within that subnet overrides
-  // this.
+  // Whether `server`, for example a modem, has a link-local address or is in the gateway's own
+  // subnet. Such a server is between the two gateways, so no peer reaches it. Returns false if
+  // `server` is in the subnet, and also in a peer's prefix that is at least as long.
   bool is_on_own_segment(const IpAddress& server) const;
 
   // Looks up the classes of the rules by their names. Call this after any change of classes or
   // rules.
   void set_classes(const TrafficClasses& classes);
 
-  // The part of replace_rules() that takes long with many rules. It may be called in any thread.
+  // Makes the index for replace_rules(), which takes long with many rules. May be called in any
+  // thread.
   static std::shared_ptr<const RuleIndex> index(const config::Gateway& config);
   // A rule keeps its counters if its name stays the same, or if it has no name and its content
   // stays the same, even if its position changes. Changes that the operator made at run time are

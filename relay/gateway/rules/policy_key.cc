@@ -3,8 +3,8 @@
 namespace satrelay::gateway {
 namespace {
 
-// Only the first fragment of a datagram has ports. The other fragments do no harm, since no host
-// can reassemble the datagram without the first.
+// Only the first fragment of a datagram has ports. If a rule drops this fragment, the other
+// fragments do no harm, since no host can reassemble the datagram.
 bool should_have_ports(const Frame& frame) {
   const std::uint8_t protocol = frame.ip.protocol;
   if (protocol != wire::kProtocolTcp && protocol != wire::kProtocolUdp) return false;

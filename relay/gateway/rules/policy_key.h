@@ -1,4 +1,4 @@
-// The values that rules look at: the values of a packet or, for a connection, of its SYN.
+// The values of a packet with which rules are compared. A connection has the values of its SYN.
 #pragma once
 
 #include <cstddef>
@@ -24,16 +24,16 @@ struct PolicyKey {
   config::Direction direction = config::Direction::kOutbound;
   // The peer that serves the far host.
   std::optional<FarGatewayId> peer = {};
-  // Values that are not visible in the packet. A rule that demands one of them matches only if the
-  // rule drops or resets. It then matches whatever value it demands.
+  // The values that are not visible in the packet. If a rule demands such a value, it matches only
+  // if it drops or resets. It then matches with any demanded value.
   enum class Hidden : std::uint8_t {
     kNothing,
     kPort,       // the port of TCP or UDP
     kTransport,  // the protocol and the port
   };
   Hidden hidden = Hidden::kNothing;
-  // Headers before the transport. A rule also matches if its protocol is the number of one of these
-  // headers.
+  // The headers before the transport. The protocol of a rule is compared with the numbers of these
+  // headers too.
   wire::ExtensionHeaders extensions = {};
 };
 

@@ -10,12 +10,12 @@ bool bars(const Rule& rule) {
   return rule.action == config::Action::kDrop || rule.action == config::Action::kReset;
 }
 
-// Collects the rules that match the current value of a walk through all values of a criterion.
+// Walks through all values of a criterion, and collects the rules that match the current value.
 class RuleIndex::Collector final : public AddressSteps::Walker {
  public:
   Collector(RuleSets& sets, std::size_t rules)
       : sets_(sets), holds_(rules), words_(sets.word_count()) {}
-  // The ranges of a rule may overlap, so they are counted.
+  // The ranges of a rule may overlap, so count how many of them contain the current value.
   void enter(std::uint32_t rule) override {
     if (holds_[rule]++ == 0) words_[rule / 64] |= std::uint64_t{1} << rule % 64;
   }
@@ -49,8 +49,8 @@ template <typename RangesOf>
 RuleIndex::Table RuleIndex::index_values(const std::vector<Rule>& rules, std::size_t values,
                                          RangesOf ranges_of) {
   Collector any(sets_, rules.size());
-  // For each value: the rules that match from this value on, and the rules that no longer match
-  // from it on.
+  // enter[v]: rules that match from value v on. leave[v]: rules that no longer match from value v
+  // on.
   std::vector<std::vector<std::uint32_t>> enter(values + 1);
   std::vector<std::vector<std::uint32_t>> leave(values + 1);
   bool used = false;
@@ -99,8 +99,8 @@ RuleIndex::RuleIndex(const std::vector<Rule>& rules, const std::vector<std::stri
     const auto value = static_cast<std::size_t>(*m.direction);
     add(value, value);
   });
-  // The last two values stand for a host that no peer serves, and for an unknown peer. Only a rule
-  // can name an unknown peer; no packet has this value.
+  // The last but one value stands for a host that no peer serves. The last value stands for unknown
+  // peers: a rule can name an unknown peer, but no packet has this value.
   peer_ = index_values(rules, peers.size() + 2, [&](const Match& m, const auto& add) {
     for (const std::string& name : m.peer) {
       const auto found = std::ranges::find(peers, name);

@@ -6,8 +6,8 @@
 namespace satrelay::gateway {
 namespace {
 
-// A set stores all its words if more than a fourth of them are not empty. So storing all words
-// takes at most four times the memory of the words that are not empty.
+// A set stores its empty words too if more than a fourth of its words are not empty. So a set takes
+// at most four times the memory of the words that are not empty.
 constexpr std::size_t kDense = 4;
 
 }  // namespace

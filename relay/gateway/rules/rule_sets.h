@@ -1,9 +1,8 @@
 // Stores many sets of rule numbers, most of them small. A search gets pairs of sets, and finds the
 // first rule that is in at least one set of every pair. A set is a bitmap, in words of 64 rules.
-// Only words that are not empty are stored, after a summary bitmap that says which words these are
-// (as in Baboescu and Varghese, "Scalable Packet Classification", SIGCOMM 2001). A set with many
-// rules stores all words. If many words may contain the answer, the search handles 64 of them in
-// one sweep.
+// A summary bitmap says which words are not empty, and only these words are stored (as in Baboescu
+// and Varghese, "Scalable Packet Classification", SIGCOMM 2001). A set with many rules stores all
+// words. If many words may contain the answer, the search handles 64 words in one loop.
 #pragma once
 
 #include <array>
@@ -51,7 +50,7 @@ class RuleSets {
 
  private:
   using Block = std::array<std::uint64_t, 64>;  // 64 words of a set
-  // This many words can be looked up one by one in less time than a sweep takes.
+  // Up to this number of words, looking them up one by one takes less time than sweep().
   static constexpr int kFewWords = 8;
 
   const std::uint64_t* summary(SetId set) const { return &words_[set + 1]; }
@@ -119,8 +118,8 @@ class RuleSets {
 
   std::size_t word_count_;
   std::size_t summary_count_;
-  // All sets, each at the index that is its id: a flag for a dense set, the bits of the words that
-  // are not empty, and the stored words.
+  // All sets. The id of a set is its index here. A set has a flag that it is dense, its summary
+  // bitmap, and its stored words.
   std::vector<std::uint64_t> words_;
   // Finds the id of a set by its content in words_.
   std::map<std::vector<std::uint64_t>, SetId> ids_;

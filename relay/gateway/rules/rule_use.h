@@ -1,5 +1,5 @@
-// A rule in force, and counts of its traffic. A flow keeps a pointer to its rule, so the rule
-// exists until its last flow has ended, even if a reload has removed it from the configuration.
+// A rule in force, and counts of its traffic. A flow keeps a pointer to its rule. So if a reload
+// has removed the rule, it exists until its last flow has ended.
 #pragma once
 
 #include <cstdint>

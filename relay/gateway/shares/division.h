@@ -1,6 +1,5 @@
-// Divides the links of a gateway among its workers. At each tick each worker reports what it has
-// sent and what waits, and gets the rates that it may use from then on. Nothing is allocated after
-// construction.
+// Divides the rates of a gateway's links among its workers. At each tick, each worker reports what
+// it has sent and what waits, and gets its new rates. Nothing is allocated after construction.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +21,8 @@ class Division {
   Division(unsigned workers, std::size_t links, const IdVector<FarGatewayId, std::size_t>& lanes,
            Instant now);
 
-  // Before each divide(), Gateway::Rates::write_demands() writes the demands of each worker here.
+  // Gateway::Rates::write_demands() must write the demands of each worker here before each
+  // divide().
   Demands& demands(unsigned worker) { return demands_[worker]; }
   void divide(Instant now);
   // The shares for Gateway::Rates::take_shares().

@@ -26,8 +26,8 @@ void Fallbacks::divide(std::uint64_t serial, std::span<const std::uint64_t> take
     if (taken[i] >= worker.lowered) worker.held = worker.part;
     settled = settled && worker.held == worker.part;
   }
-  // Targets change only after all workers have taken over their parts. If a part fell with every
-  // tick, the worker could never confirm it.
+  // Compute new targets only after all workers have taken over their parts. If a part became
+  // smaller at every tick, its worker could never confirm it in time.
   if (settled) aim(wanted);
   std::uint32_t held = 0;
   for (Worker& worker : workers_) {

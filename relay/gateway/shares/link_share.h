@@ -22,14 +22,14 @@ struct ClassRates {
   friend bool operator==(const ClassRates&, const ClassRates&) = default;
 };
 
-// The rates of a link and of the classes on it. They are the same at all workers of a gateway, once
-// all workers know what the peers announce.
+// The rates of a link and of the classes on it. They are the same at all workers of a gateway if
+// all of them have received the rate that the peers announce.
 struct LinkTerms {
   BitRate rate;  // paced rate of the link
-  // True if a session of this worker with a peer on the link is up, so that `rate` is what the
-  // peers announce now. False on links on which each worker's controller finds the rate.
+  // True if this worker has a live session with a peer on the link, so that `rate` is up to date.
+  // False if controllers find the rate of the link.
   bool is_heard = false;
-  // The part of `rate` for reports of all sessions.
+  // The part of `rate` that the STP reports of all sessions may use.
   BitRate reports;
   std::array<ClassRates, schedule::kClasses> classes;
 };
@@ -39,13 +39,13 @@ struct LinkTerms {
 struct LinkDemand {
   std::uint64_t taken = 0;         // serial of the share that the worker has last taken over
   schedule::ClassSet waiting = 0;  // classes that have something to send
-  // The classes in `waiting` that only the rate of the link keeps from sending.
+  // The classes in `waiting` that could send if the link had a higher rate.
   schedule::ClassSet hungry = 0;
   std::uint64_t sent = 0;
-  // The bytes of `sent` that the link has not carried yet, if it sends at the worker's share of the
-  // rate (Pacer::booked()).
+  // The part of `sent` that would still be in the link's queue if the link had only the rate of
+  // this worker's share (Pacer::booked()).
   std::uint64_t booked = 0;
-  // The bytes of `sent` that are reports.
+  // The part of `sent` that is STP reports.
   std::uint64_t reports = 0;
   std::array<std::uint32_t, schedule::kClasses> hosts{};  // number of hosts that wait in each class
   std::array<std::uint64_t, schedule::kClasses> sent_of{};
@@ -55,23 +55,23 @@ struct ClassShare {
   std::uint32_t weight = 0;  // weight among the classes of this worker
   BitRate expected;          // the class's rate while it has something to send
   BitRate guaranteed;
-  // Set only if the class has a maximum.
+  // Has a value only if the class has a maximum.
   BitRate maximum;
 };
 
-// The share of one worker. While the queue of the link is short, the rates of all workers together
+// The share of one worker. While the queue of the link is short, the shares of all workers together
 // may exceed the rate of the link. So a share is valid only for a short time. If the share has
-// expired and there is no newer one, the worker uses its fallback: its part of the link, of the
-// reports' rate, of each maximum and of the limits of peers.
+// expired and there is no newer one, the worker uses its fallback: a part of each rate, which does
+// not expire.
 struct LinkShare {
   std::uint64_t serial = 0;  // number of the division that has made this share
   Instant until;             // when the share expires
-  // The part of the link that the worker uses when this share has expired, as a fraction of
+  // The part of the link that the worker uses when this share has expired, in units of 1 /
   // kWholeLink. The parts of all workers add up to at most kWholeLink.
   std::uint32_t fallback = 0;
   BitRate rate;
   BitRate reports;
-  schedule::ClassSet set = 0;  // the classes for which `classes` has values
+  schedule::ClassSet set = 0;  // the classes that have values in `classes`
   std::array<ClassShare, schedule::kClasses> classes;
 };
 
@@ -80,7 +80,7 @@ struct LaneDemand {
   // The peer's limit for all its lanes together; zero if only the link's rate limits the peer.
   BitRate limit;
   bool waits = false;
-  bool hungry = false;  // whether only `limit` keeps the lane from sending
+  bool hungry = false;  // whether the lane could send if `limit` were higher
   std::uint32_t hosts = 0;
   std::uint64_t sent = 0;
 };
@@ -89,7 +89,8 @@ struct LaneDemand {
 struct Demands {
   Demands(std::size_t link_count, std::size_t lane_count)
       : terms(link_count), links(link_count), lanes(lane_count) {}
-  // Call this when nothing waits any more. Clears all demands, but not the counts of bytes.
+  // Call this when nothing waits any more. Clears everything except the terms and the counts of
+  // bytes.
   void rest() {
     for (LinkDemand& link : links) {
       link.waiting = link.hungry = 0;

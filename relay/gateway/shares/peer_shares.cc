@@ -53,8 +53,8 @@ void PeerShares::divide(std::span<const Demands> demands, std::span<Shares> shar
   }
 }
 
-// Whether no lane to the peer has anything to send. At any time most of many peers are idle, and
-// their shares need not be computed.
+// Whether no lane to the peer has anything to send. Then the shares of the peer need not be
+// computed.
 bool PeerShares::rests(const Peer& peer, const Place& place, std::span<const Demands> demands) {
   for (std::size_t i = 0; i < peer.lanes.size(); ++i) {
     const LaneDemand& demand =
@@ -71,7 +71,7 @@ void PeerShares::divide_peer(Peer& peer, const Place& place, BitRate limit, Dura
                              Instant now) {
   const double whole = std::max(static_cast<double>(limit.to_bits_per_second()) / 8, kLeastRate);
   const Tick tick = Tick::of(now, passed, whole);
-  // Bytes that were sent before the peer had a limit do not count against the limit.
+  // Bytes that were sent before the peer had a limit do not count as excess.
   const BitRate before = std::exchange(peer.limit, limit);
   const bool is_new = before.is_zero();
   if (before == limit && rests(peer, place, demands)) {

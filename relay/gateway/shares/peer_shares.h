@@ -1,6 +1,5 @@
-// Divides the limit of a peer among the lanes to the peer, of one worker or several, in proportion
-// to the hosts that wait in each lane. Only a limit below the rate of the peer's link needs this.
-// Peers without such a limit are limited by the link alone.
+// If a peer has a limit below the rate of its link, divides this limit among the lanes to the peer,
+// in proportion to the hosts that wait in each lane. The lanes may belong to several workers.
 #pragma once
 
 #include <cstddef>
@@ -18,12 +17,12 @@ namespace satrelay::gateway {
 
 class PeerShares {
  public:
-  // `lanes`: for each peer, the number of lanes that one worker has. A worker's sessions are
-  // numbered in this order.
+  // `lanes`: for each peer, the number of lanes that one worker has. The sessions of a worker are
+  // in the same order.
   PeerShares(unsigned workers, const IdVector<FarGatewayId, std::size_t>& lanes, Instant now);
 
-  // demands[w] and shares[w] belong to worker w, and their lanes[s] to its session s. A share of
-  // zero means no limit.
+  // demands[w] and shares[w] belong to worker w. In them, lanes[s] belongs to the worker's session
+  // s. A share of zero means that the lane has no limit.
   void divide(std::span<const Demands> demands, std::span<Shares> shares, Instant now);
 
  private:

@@ -11,10 +11,10 @@ namespace {
 using schedule::class_bit;
 using schedule::ClassId;
 
-// Target length of the modem's queue while the whole rate is used: kQueue (seconds), or the time
-// that kQueuePackets packets take if that is longer. The queue returns to the target within kReturn
-// (seconds), or within twice the target if that is longer. For this, the rate is multiplied by a
-// factor from kLeastFactor to kMostFactor. kMostQueue (seconds) limits the queue that is computed.
+// The target length of the modem's queue is kQueue (seconds) or, on slow links, kQueuePackets
+// packets. To return to the target within about kReturn (seconds), the rate is multiplied by a
+// factor between kLeastFactor and kMostFactor. The computed length of the queue is at most
+// kMostQueue (seconds), and on slow links a few packets more.
 constexpr double kQueue = 0.003;
 constexpr double kQueuePackets = 2;
 constexpr double kReturn = 0.006;
@@ -22,13 +22,13 @@ constexpr double kLeastFactor = 0.5, kMostFactor = 1.5;
 constexpr double kMostQueue = 0.05;
 
 constexpr std::uint32_t kWholeWeight = 1 << 12;
-// Smallest weight of a class at a worker, as a fraction of the class's nominal rate. A packet that
-// is sent with a small weight delays the next turn of the class. With a smaller weight, this delay
-// would last long even if the class's share at the worker has risen since.
+// Minimum weight of a class at a worker, as a fraction of the class's nominal rate. A packet that
+// is sent with a small weight delays the class's next turn for a long time, even if its weight has
+// risen since. So the weight must not be too small.
 constexpr double kLeastWeight = 0.125;
 
 constexpr double kLeastBytesPerSecond = 16;
-// If reports are sent at less than this fraction of the rate for reports, they count as not sent.
+// If the rate of all reports is below this fraction of the rate for reports, it counts as zero.
 constexpr double kUnused = 1e-5;
 constexpr Duration kRest = Duration::milliseconds(200);
 
@@ -48,8 +48,8 @@ RateShares::RateShares(unsigned workers, Instant now)
       last_(now),
       quiet_since_(now) {}
 
-// Prefers the terms of a worker with a live session. The other workers do not know what the peers
-// announce, or know only an old announcement.
+// Prefers the terms of a worker with a live session. The other workers may not know the latest rate
+// that the peers have announced.
 const LinkTerms& RateShares::terms_of(LinkId link, std::span<const Demands> demands) {
   const LinkTerms* terms = &demands.front().terms[link];
   for (const Demands& each : demands) {
@@ -71,7 +71,7 @@ void RateShares::divide(LinkId link, std::span<const Demands> demands, std::span
   bool any = false;
   for (std::size_t i = 0; i < workers_.size(); ++i) {
     const LinkDemand& demand = demands[i].links[link];
-    // an engine that has restarted counts its bytes from zero again
+    // min(): if an engine has restarted, `sent` begins at zero again
     sent += static_cast<double>(demand.sent - std::min(workers_[i].counted, demand.sent));
     booked += static_cast<double>(demand.booked);
     any = any || demand.sent != workers_[i].counted || demand.waiting != 0;
@@ -122,7 +122,8 @@ void RateShares::take_terms(const LinkTerms& terms, Duration passed) {
     guaranteed += c.guarantee;
     if (c.terms != ClassRates()) known_ |= class_bit(static_cast<ClassId>(i));
   }
-  // As in ClassOrder, all guarantees together are at most this part of the link's rate.
+  // As in ClassOrder, the guarantees of all classes together must not exceed this part of the
+  // link's rate.
   const double most = tick_.whole * config::kMostGuaranteedPercent / 100;
   if (guaranteed > most) {
     for_each_class([&](ClassId id) { classes_[id].guarantee *= most / guaranteed; });
@@ -154,18 +155,17 @@ void RateShares::take_in(LinkId link, std::span<const Demands> demands) {
   }
 }
 
-// Returns a factor for all rates. A factor of 1 keeps the length of the queue. The time at which
-// the bytes were sent within the tick is unknown. The queue is shortest if they were sent at the
-// beginning of the tick, and longest if they were sent at its end. `booked` shows which length in
-// this range is right. After a late tick, `booked` is too large: the pacer of a worker with a small
-// share assumes that a packet takes longer than the link needs for it. So the bytes of one tick are
-// subtracted from `booked`.
+// Computes the length of the modem's queue, and returns a factor for all rates that brings it to
+// the target. The factor 1 keeps the length. If all bytes were sent at the beginning of the tick,
+// the queue has its shortest possible length. If they were sent at the end, it has its longest. The
+// length between these two is `booked` less the bytes of one tick. `booked` alone is too large,
+// since the pacer of a worker with a small share assumes that its packets take longer than they do.
 double RateShares::hold_queue(double sent, double booked) {
   const double carried = tick_.whole * tick_.passed;
   const double shortest = std::max(queue_ + sent - carried, 0.0);
   // max(): due to rounding, this sum may be a little below `shortest`
   const double longest = std::max(shortest, std::max(queue_ - carried, 0.0) + sent);
-  // On a slow link each worker may have sent a packet that is large compared with its share.
+  // On a slow link, even one packet of each worker may take longer than kMostQueue.
   const double most =
       tick_.whole * kMostQueue + kQueuePackets * kFullPacket * static_cast<double>(workers_.size());
   queue_ =
@@ -180,7 +180,7 @@ void RateShares::divide_between_classes(double rate) {
   double left = rate;
   for_each_class([&](ClassId id) {
     Class& c = classes_[id];
-    // A class gets no more than its maximum, reduced to compensate for an excess.
+    // A class gets at most its maximum. After an excess it gets less for a while.
     if (c.maximum > 0) c.demand = std::min(c.demand, c.excess.most(c.maximum, c.active));
     c.guaranteed = std::min({c.demand, c.guarantee, left});
     c.beyond = 0;
@@ -207,7 +207,8 @@ void RateShares::divide_between_classes(double rate) {
   });
 }
 
-// If a class demands less than its part, the other classes get the unused rate.
+// Divides `left` among the classes by weight. If a class demands less than its part, the other
+// classes get the unused rate.
 void RateShares::fill_by_weight(double& left) {
   schedule::ClassSet open = 0;
   for_each_class([&](ClassId id) {
@@ -251,7 +252,8 @@ void RateShares::write_worker(const Worker& worker, double spare, unsigned activ
   } else if (works(worker) != 0) {
     given += spare / active;
   }
-  // If a worker does not use all of its part, it keeps at least a reserve.
+  // A worker that does not use its whole part keeps at least a reserve, so that it can send more at
+  // once.
   if (!hungers) given = std::max(given, kReserve * tick_.whole / workers);
   share.rate = rate_of(given);
 }
@@ -275,7 +277,7 @@ void RateShares::write_classes(const Worker& worker, LinkShare& share) const {
       expected = c.guarantee + c.nominal;
       maximum = c.maximum / workers;
     }
-    // Only the rate beyond the guarantee is shared by weight.
+    // The weight applies only to the rate beyond the guarantee.
     const double beyond = use.is_active() ? std::max(0.0, use.given - guaranteed) : expected;
     const double weight = std::max(beyond, c.nominal * kLeastWeight) / tick_.whole * kWholeWeight;
     written.weight = c.terms.weight == 0 ? 0 : std::max(1U, static_cast<std::uint32_t>(weight));
@@ -286,8 +288,8 @@ void RateShares::write_classes(const Worker& worker, LinkShare& share) const {
   });
 }
 
-// Divides the rate in proportion to the recent use of each worker; each worker gets at least a
-// little.
+// Divides the rate for reports in proportion to the recent use of each worker. Each worker gets at
+// least a small part.
 void RateShares::divide_reports(LinkId link, std::span<Shares> shares) const {
   const auto workers = static_cast<double>(workers_.size());
   const double floor = kReserve * report_rate_ / workers;
@@ -300,8 +302,8 @@ void RateShares::divide_reports(LinkId link, std::span<Shares> shares) const {
   }
 }
 
-// Divides the link in proportion to the recent use of each worker; each worker gets at least a
-// little.
+// Divides the link in proportion to the recent use of each worker. Each worker gets at least a
+// small part.
 void RateShares::write_fallbacks(LinkId link, std::span<const Demands> demands,
                                  std::span<Shares> shares) {
   ++serial_;

@@ -1,16 +1,15 @@
 // Divides the rate of a link among the workers that send on it, each with a pacer of its own.
 //
-// At each tick it gets the demand of each worker: what the worker has sent and what waits there. It
-// gives each class the rate that ClassOrder would give the class if all workers were one. The rate
-// of a class is divided among the workers in proportion to the hosts that wait in the class at each
-// worker. If a worker uses less than its part, the other workers get the unused rate. A worker
-// without anything to send keeps a little rate, so that it can begin at once, and gets its part at
-// the next tick.
+// At each tick, each worker reports its demand: what it has sent and what waits. Each class gets
+// the rate that ClassOrder would give it if there were only one worker. The rate of a class is
+// divided among the workers in proportion to the hosts that wait in the class at each worker. If a
+// worker uses less than its part, the other workers get the unused rate. A worker without anything
+// to send keeps a small part, so that it can begin to send before the next tick.
 //
-// The number of bytes that the workers have sent and the link has not carried yet is kept at about
-// kQueue. All rates are lowered while this queue is longer, and raised while it is shorter. So the
-// unused share of a worker is not lost, and workers that begin at the same time do not fill the
-// modem's queue.
+// Bytes that the workers have sent faster than the link carries them are in the modem's queue. Its
+// length is kept at about kQueue: all rates are lowered while the queue is longer, and raised while
+// it is shorter. So the rate that a worker leaves unused is not lost, and workers that begin at the
+// same time do not fill the queue.
 #pragma once
 
 #include <array>
@@ -31,21 +30,22 @@ namespace satrelay::gateway {
 
 // The interval at which the rates are divided while any worker sends.
 inline constexpr Duration kShareTick = Duration::milliseconds(1);
-// How long a share is valid. So a division may be late by two ticks.
+// How long a share is valid. It is longer than a tick, so that a division may be up to two ticks
+// late.
 inline constexpr Duration kShareLife = kShareTick * 3;
 
 class RateShares {
  public:
   RateShares(unsigned workers, Instant now);
 
-  // `demands` and `shares` have an element for each worker. Uses the terms of a worker with a live
-  // session to a peer on the link. If there are several such workers, the terms with the lowest
-  // rate are used. Does nothing if no time has passed.
+  // `demands` and `shares` have an element for each worker. Uses the terms (rates of the link) of a
+  // worker that has a live session with a peer on the link. If there are several such workers, the
+  // terms with the lowest rate are used. Does nothing if no time has passed.
   void divide(LinkId link, std::span<const Demands> demands, std::span<Shares> shares, Instant now);
   // Returns true if no worker has sent, or had anything to send, for a while. Then the shares stay
   // valid until a worker has something to send.
   bool is_at_rest() const { return at_rest_; }
-  // The length of the modem's queue, as computed from the workers' bytes.
+  // The length of the modem's queue, computed from the bytes that the workers have sent.
   Duration queue() const { return queued_; }
 
  private:
@@ -60,9 +60,10 @@ class RateShares {
     double guarantee = 0, maximum = 0;
     Excess excess;                 // bytes above the maximum
     double demand = 0, hosts = 0;  // sums over all workers
-    // The two parts of the rate that the class gets: from its guarantee, and beyond that.
+    // The class gets the rate `guaranteed` from its guarantee, and the rate `beyond` in addition.
     double guaranteed = 0, beyond = 0;
-    double nominal = 0;   // rate by weight, if all classes had something to send
+    // The rate that the class would get by weight if all classes had something to send.
+    double nominal = 0;
     unsigned active = 0;  // number of active workers
     double given() const { return guaranteed + beyond; }
   };
@@ -88,11 +89,11 @@ class RateShares {
   std::vector<Worker> workers_;
   Fallbacks fallbacks_;
   std::uint64_t serial_ = 0;
-  // for each worker, the argument `taken` of Fallbacks::divide()
+  // The argument `taken` for Fallbacks::divide().
   std::vector<std::uint64_t> taken_;
   std::vector<double> used_;
   std::array<Class, schedule::kClasses> classes_;
-  schedule::ClassSet known_ = 0;  // classes that have had a configuration, or something to send
+  schedule::ClassSet known_ = 0;  // classes that have been configured or have had something to send
   Instant last_;
   Tick tick_;
   double report_rate_ = 0;

@@ -1,5 +1,5 @@
-// The use of a shared resource by one of several users: its recent use, its demand and its share.
-// All rates are in bytes per second.
+// Several users share a rate. For each user, Use has the rate that it has used recently, the rate
+// that it demands and the rate that it gets, in bytes per second.
 #pragma once
 
 #include <algorithm>
@@ -10,18 +10,18 @@
 
 namespace satrelay::gateway {
 
-// Size of a full packet in bytes on the wire. A single packet does not show a rate, so averages are
-// taken over several.
+// Size of a full packet in bytes on the wire. Rates are averaged over the time of several packets.
 inline constexpr double kFullPacket = 1'538;
-// A user without anything to send keeps this fraction of an equal share of the resource.
+// A user without anything to send keeps this fraction of an equal share.
 inline constexpr double kReserve = 0.25;
-// The time in seconds within which bytes above a maximum are compensated for.
+// If users have sent more than a maximum allows, they send less until the excess is compensated,
+// which takes this time in seconds.
 inline constexpr double kMaximumReturn = 0.02;
 
 struct Tick {
   Instant now;
   double passed = 0;     // seconds since the last tick
-  double whole = 0;      // the rate that is divided
+  double whole = 0;      // the rate that the users share
   double smoothing = 1;  // weight of one tick in an average
 
   static Tick of(Instant now, Duration passed, double whole) {
@@ -33,7 +33,7 @@ struct Tick {
 };
 
 struct Use {
-  // The demand of a user that would use any rate, however high.
+  // The demand of a user that can use any rate.
   static constexpr double kAll = std::numeric_limits<double>::infinity();
 
   std::uint64_t counted = 0;  // `bytes` at the last count()
@@ -45,7 +45,7 @@ struct Use {
 
   bool is_active() const { return demand > 0; }
 
-  // `bytes`: the bytes that the user has sent since its start. Returns how many it has sent since
+  // `bytes`: the number of bytes that the user has sent since its start. Returns the number since
   // the last call, or 0 if `bytes` has decreased because the user has restarted.
   double count(std::uint64_t bytes, const Tick& tick) {
     const auto sent = static_cast<double>(bytes - std::min(counted, bytes));
@@ -53,13 +53,13 @@ struct Use {
     rate += tick.smoothing * (std::min(sent / tick.passed, 1e15) - rate);
     return sent;
   }
-  // `hungry`: whether only the shared resource keeps the user from sending.
+  // `hungry`: whether the user could send if it had a larger share.
   void note(bool waits, bool hungry, std::uint32_t waiting_hosts, const Tick& tick) {
-    // How long a user still counts as hungry. A user that was hungry a moment ago will soon be
-    // hungry again.
+    // Time for which a user counts as hungry after it was hungry, since it will probably be hungry
+    // again soon.
     constexpr Duration kHunger = Duration::milliseconds(2);
-    // A user that uses at least the fraction kSated of its share would probably use more. The
-    // demand of any other user is its recent use times kRoom.
+    // If a waiting user uses at least the fraction kSated of its share, it is assumed that the user
+    // could use any rate. Otherwise the demand of a user is kRoom times its recent rate.
     constexpr double kSated = 0.9, kRoom = 1.15;
     // A rate below this fraction of the divided rate counts as zero.
     constexpr double kNothing = 1e-5;
@@ -79,15 +79,15 @@ struct Use {
   }
 };
 
-// Bytes that several users have sent above a maximum. They send whole packets, so one packet of
-// each active user is allowed.
+// Counts the bytes that several users together have sent above a maximum. One packet of excess for
+// each active user is tolerated, since users send whole packets.
 class Excess {
  public:
   void count(double sent, double maximum, double active, const Tick& tick) {
     bytes_ = std::clamp(bytes_ + sent - maximum * tick.passed, 0.0,
                         maximum * kMaximumReturn + (active + 2) * kFullPacket);
   }
-  // The rate that the users may have together, so that the excess is compensated for.
+  // The total rate for the users: the maximum, or less while an excess must be compensated.
   double most(double maximum, double active) const {
     const double beyond = std::max(0.0, bytes_ - active * kFullPacket);
     return std::max(maximum / 2, maximum - beyond / kMaximumReturn);

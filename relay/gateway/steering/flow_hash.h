@@ -7,7 +7,7 @@
 //
 // Bits of the input at a distance of 16 bits are combined with the same bits of the key. So the
 // hash is a linear map of the sum (XOR) of the input's 16-bit words. Since 0x6d5a has an odd number
-// of bits set, no two sums have the same hash.
+// of bits set, different sums have different hashes.
 #pragma once
 
 #include <array>
@@ -49,9 +49,9 @@ constexpr std::uint16_t sum_of(const IpAddress& address) {
 
 }  // namespace detail
 
-// The ports are zero if there are none, or if they must not be included. The hash is in network
-// order, as network cards compute it. Both halves of it are the same, since the key's period is 16
-// bits.
+// Pass zero for the ports if there are none, or if they must not be included. The hash is in
+// network order, as network cards compute it. Both halves of the hash are the same, since the key's
+// period is 16 bits.
 constexpr std::uint32_t flow_hash(const IpAddress& source, const IpAddress& destination,
                                   std::uint16_t source_port, std::uint16_t destination_port) {
   const unsigned sum =

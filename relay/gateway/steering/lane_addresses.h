@@ -1,6 +1,6 @@
-// The lanes to all peers that belong to one worker. Each lane has a session. LaneIds are numbered
-// by peer, and for each peer by lane. If both ends have a single worker, the LaneId is the number
-// of the peer.
+// One worker's lanes to all peers. Each lane has a session. LaneIds begin with the lanes to the
+// first peer, in order, followed by the lanes to the second peer, and so on. If both ends have a
+// single worker, the LaneId is the number of the peer.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@ struct LaneAddress {
   FarGatewayId peer{};
   std::uint8_t number = 0;
   std::uint8_t count = 1;  // number of all lanes to that peer
-  LanePorts ports{};       // ports of packets on the lane, from either end
+  LanePorts ports{};       // UDP ports of packets on the lane, the same in both directions
   // Whether the flow with this flow_hash() belongs to the lane.
   constexpr bool has_flow(std::uint32_t hash) const { return (hash & (count - 1U)) == number; }
   friend bool operator==(const LaneAddress&, const LaneAddress&) = default;
@@ -47,9 +47,10 @@ class LaneAddresses {
   const LaneAddress& operator[](LaneId lane) const { return lanes_[lane]; }
   auto ids() const { return lanes_.ids(); }
 
-  // Whether any peer has a lane with that number, at any worker.
+  // Whether a lane with this number to any peer exists, at this or another worker.
   bool is_one(int lane) const { return lane >= 0 && static_cast<unsigned>(lane) < most_; }
-  // A peer's lane with that number; nullopt if there is no such lane, or if another worker has it.
+  // The lane with this number to the peer; nullopt if the lane does not exist, or if another worker
+  // has it.
   std::optional<LaneId> find(FarGatewayId peer, unsigned lane) const {
     const OfPeer& p = peers_[peer];
     if (lane >= p.lanes || lane % share_.workers != share_.worker) return std::nullopt;

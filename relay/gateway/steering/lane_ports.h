@@ -1,9 +1,9 @@
-// The UDP ports of a lane. At both ends, the destination port names the lane. The source port is
-// chosen such that flow_hash() of the lane's packets ends in the number of the lane. Network cards
-// and the kernel's packet sockets distribute frames by that hash. So they pass the frames of lane l
-// to the worker of the lane: worker l mod N of a gateway with N workers, where N divides the number
-// of lanes. Both ends choose the same ports, since both know all inputs, and the hash is the same
-// for both directions. If there is one lane, both ports are the configured port.
+// The UDP ports of a lane. The destination port identifies the lane. The source port is chosen so
+// that the lowest bits of the packets' flow_hash() are the number of the lane. Network cards and
+// the kernel's packet sockets distribute frames by that hash. In a gateway with N workers, they
+// pass the frames of lane l to worker l mod N, which has the lane. N divides the number of lanes.
+// Both ends choose the same ports: both know all inputs, and the hash is the same in both
+// directions. If there is one lane, both ports are the configured port.
 #pragma once
 
 #include <cstdint>
@@ -19,9 +19,9 @@ struct LanePorts {
   friend bool operator==(const LanePorts&, const LanePorts&) = default;
 };
 
-// The source port is in the same block of this many ports as the destination port. The ports of a
-// block differ in five bits. Five bits give all endings of the hash that 16 lanes need (four bits
-// do not), and at least two ports for each ending.
+// Size of the blocks of ports. The source port and the destination port are in the same block. The
+// ports of a block differ in five bits. 16 lanes need 16 different endings of the hash. With five
+// bits there are at least two ports for each of them; four bits are too few.
 inline constexpr unsigned kLanePortBlock = 32;
 
 // Returns the ports of lane `number` of `count`, a power of two up to 16, between two addresses in

@@ -1,6 +1,5 @@
-// Finds the peer that has an address. Each packet that claims to be from a peer is looked up, so a
-// look-up takes a few steps, however many peers there are and whatever addresses attackers make up.
-// The hash is keyed.
+// Finds the peer with a given address. The sources of STP packets are looked up, and may be forged.
+// The hash is keyed, so a look-up takes few steps, even if there are many peers.
 #pragma once
 
 #include <algorithm>
@@ -40,7 +39,7 @@ class PeerAddresses {
     if (peer == kFree) return std::nullopt;
     return FarGatewayId(peer);
   }
-  // The most addresses that find() compares for this address.
+  // Maximum number of addresses that find() compares with this address.
   std::size_t steps(const IpAddress& address) const {
     if (places_.empty()) return addresses_.size();
     return ((place_of(address) - first_of(address)) & (places_.size() - 1)) + 1;

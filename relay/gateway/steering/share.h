@@ -1,6 +1,6 @@
 // The part of a gateway that one worker has. A gateway with N workers runs N engines, one on each
-// core. Each engine has its part of the flows, of the limits and of the memory, and its own
-// sessions with each peer: its lanes. The workers share only what they know about hosts
+// core. Each engine has its part of the flows, of the limits and of the memory. It has its own
+// sessions with each peer, called lanes. The workers only share knowledge about hosts
 // (common_knowledge.h). The hash of a flow determines the worker that has the flow.
 #pragma once
 
@@ -17,9 +17,9 @@ struct Share {
   friend bool operator==(const Share&, const Share&) = default;
 };
 
-// The number of lanes to a peer: the larger number of workers of the two gateways. Lane l belongs
-// to worker l mod N of a gateway with N workers, so each worker of either gateway has at least one
-// lane.
+// The number of lanes to a peer: the number of workers of this gateway or of the peer, if that is
+// larger. Lane l belongs to worker l mod N of a gateway with N workers, so each worker of either
+// gateway has at least one lane.
 constexpr unsigned lanes_to(const config::Peer& peer, unsigned workers) {
   return std::max(workers, peer.workers == 0 ? workers : peer.workers);
 }
@@ -28,7 +28,7 @@ constexpr unsigned lanes_of_worker(const config::Peer& peer, unsigned workers) {
   return lanes_to(peer, workers) / workers;
 }
 
-// One worker's part of a number that applies to all workers.
+// One worker's part of a number for the whole gateway, rounded up.
 constexpr std::uint32_t part_of(std::uint32_t whole, unsigned workers) {
   return (whole + workers - 1) / workers;
 }

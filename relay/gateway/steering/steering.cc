@@ -46,7 +46,7 @@ Route Steering::route(PortId port, ConstBytes frame, Instant now) {
 
 Route Steering::route(PortId port, const Frame& frame, ConstBytes bytes, Instant now) {
   if (workers_ == 1) return {};
-  // The memory of frames that were released by the previous call is free again.
+  // Free the memory of the frames that the previous call has released.
   for (const std::size_t at : released_) kept_[at].key = 0;
   released_.clear();
   released_taken_ = 0;
@@ -85,9 +85,9 @@ std::optional<unsigned> Steering::by_lane(std::uint16_t port) const {
   return lane & (workers_ - 1);
 }
 
-// Above kOverheardPerSecond only the first worker handles a frame from the LAN: the other workers
-// can learn the host from a later frame. Frames from the WAN are not limited, since all workers
-// need everything that these frames show about a next hop.
+// Returns whether all workers must get the frame. Above kOverheardPerSecond, only the first worker
+// gets a frame from the LAN: the other workers can learn the host's address from a later frame.
+// Frames from the WAN are not limited, since all workers need the MACs of next hops.
 bool Steering::may_be_overheard(PortId port, const Frame& frame, Instant now) {
   if (port == PortId::kWan) return true;
   constexpr Duration kEach = Duration::seconds(1) / kOverheardPerSecond;
@@ -102,8 +102,8 @@ bool Steering::may_be_overheard(PortId port, const Frame& frame, Instant now) {
   return true;
 }
 
-// An answer for which a worker waits must reach all workers even in a flood. Otherwise the owner of
-// the address would seem to be silent.
+// If a worker waits for an answer, the answer must reach all workers even in a flood. Otherwise the
+// owner of the address would seem to be silent.
 bool Steering::is_awaited(const Frame& frame, Instant now) {
   const auto told = awaited_ ? announced_owner(frame) : std::nullopt;
   const auto answer = told ? awaited_->find(*told, now) : std::nullopt;
@@ -145,7 +145,8 @@ std::uint64_t Steering::key_of(const Frame& fragment) const {
   return sip_hash(secret_, key, id) | 1;
 }
 
-// Each host has entries of its own, so a host that floods replaces only its own entries.
+// Each source address has entries of its own, so a host that sends very many fragments replaces
+// only its own entries.
 Steering::Datagram& Steering::place_of(const Frame& fragment, std::uint64_t key) {
   const std::size_t host = hash_host(secret_, fragment.ip.source) % kHosts;
   return datagrams_[host * kDatagramsOfHost + key / 2 % kDatagramsOfHost];
@@ -159,8 +160,8 @@ Route Steering::route_fragment(PortId port, const Frame& frame, ConstBytes bytes
   Datagram& datagram = place_of(frame, key);
   const bool is_known = datagram.key == key && now < datagram.until;
   if (frame.ip.is_first_fragment()) {
-    // If there are two different first fragments, the datagram is not reassembled, so the first of
-    // them to arrive decides.
+    // If a different first fragment arrives later, keep the worker of the earlier one: such a
+    // datagram is not reassembled.
     if (!is_known) {
       datagram = {.key = key,
                   .until = now + Reassembly::kTimeout,

@@ -1,16 +1,16 @@
 // Finds the worker that must handle a frame (share.h). All frames of a flow, from either port, have
 // the same worker: the worker that has the flow's lane. For TCP and UDP, flow_hash() determines the
-// worker. For an ICMP error, the packet that it quotes determines the worker. For STP it is the
-// destination port, whatever the source port is (lane_ports.h). If a network card has chosen
-// another worker, the thread that has received the frame hands the frame over. If there is a single
-// worker, it handles every frame.
+// worker. For an ICMP error, the packet that it quotes determines the worker. For STP, the
+// destination port alone determines the worker (lane_ports.h). A network card may have passed a
+// frame to the thread of another worker. This thread then hands the frame over. If there is a
+// single worker, it handles every frame.
 //
-// Fragments of a datagram are for the worker that has the datagram's flow. Only the first fragment
-// shows the ports, so its worker is remembered. Earlier fragments from the LAN that may be TCP are
-// kept here until the first fragment arrives, and dropped if it does not. The worker of other early
-// fragments is found by their addresses. Each receiving thread has its own Steering object, and all
-// fragments of a datagram must reach the same object. They do, since network cards choose the queue
-// for fragments by their addresses alone.
+// A fragment is for the worker of its datagram's flow. Only the first fragment shows the ports, so
+// its worker is remembered. If other fragments arrive before it, from the LAN, and may be TCP, they
+// are kept here until the first fragment arrives. If it does not arrive, they are dropped. For
+// other early fragments, the addresses determine the worker. Each receiving thread has its own
+// Steering object. All fragments of a datagram reach the same object, since network cards choose
+// the queue for fragments by their addresses alone.
 #pragma once
 
 #include <array>
@@ -35,37 +35,40 @@ struct Route {
   unsigned worker = 0;  // the worker that handles the frame
   // Whether all other workers must also learn addresses from the frame (Gateway::overhear()).
   bool all = false;
-  // The frame was dropped, or was copied and may be returned later by take_released(). In both
-  // cases the caller frees the original.
+  // True if the caller must free the frame now: it was dropped, or take_released() may return a
+  // copy of it later.
   bool kept = false;
   friend bool operator==(const Route&, const Route&) = default;
 };
 
 class Steering {
  public:
-  static constexpr std::size_t kMostKept = 128;  // largest number of frames that are kept
-  // The limit for one source address. The longest datagram over Ethernet has 45 fragments.
+  static constexpr std::size_t kMostKept = 128;  // maximum number of kept frames
+  // Maximum number of kept frames of one source address. The longest datagram over Ethernet has 45
+  // fragments.
   static constexpr std::size_t kMostKeptOfHost = 48;
-  // How long a fragment is kept. Fragments follow each other at once, and TCP retransmits after a
-  // second or so.
+  // How long a fragment is kept. Fragments of a datagram usually arrive together, and TCP
+  // retransmits lost ones after about a second.
   static constexpr Duration kPatience = Duration::seconds(2);
 
-  // Up to this rate of ARP and Neighbour Discovery from the LAN, each worker gets a copy of each
-  // frame (Gateway::overhear()). Multicast and unicast frames have separate rates.
+  // If ARP and Neighbour Discovery frames from the LAN arrive at no more than this rate, each
+  // worker gets a copy of each of them (Gateway::overhear()). Multicast and unicast frames have
+  // separate limits.
   static constexpr unsigned kOverheardPerSecond = 1'000;
   static constexpr unsigned kOverheardAtOnce = 256;
 
   struct Counters {
     std::uint64_t kept = 0;  // fragments that were kept to wait for their first fragment
     // Early fragments that were dropped.
-    std::uint64_t dropped_late = 0;     // the first fragment has not arrived in time
-    std::uint64_t dropped_no_room = 0;  // too many other fragments wait
-    // ARP and Neighbour Discovery frames from the LAN above kOverheardPerSecond
+    std::uint64_t dropped_late = 0;     // dropped since the first fragment did not arrive in time
+    std::uint64_t dropped_no_room = 0;  // dropped since too many other fragments waited
+    // ARP and Neighbour Discovery frames from the LAN that only one worker got, due to
+    // kOverheardPerSecond.
     std::uint64_t not_overheard = 0;
   };
 
-  // Above kOverheardPerSecond, all workers still get each answer for which a worker waits, but only
-  // once in this interval.
+  // If a worker waits for an answer, all workers get the answer even above kOverheardPerSecond, but
+  // only once in this interval.
   static constexpr Duration kBetweenAnswers = Duration::milliseconds(50);
 
   // For config.worker.count workers. `secret`: the key of the tables' hashes. `awaited`: the ARP
@@ -77,9 +80,9 @@ class Steering {
   Route route(PortId port, ConstBytes frame, Instant now);
   Route route(PortId port, const Frame& frame, ConstBytes bytes, Instant now);
 
-  // A frame from the LAN that was kept before. Kept frames are released in order of arrival. Call
-  // take_released() after route() until it returns nullopt, and handle these frames before the
-  // frame that was routed.
+  // A kept fragment. Its datagram has a worker now. Call take_released() after route() until it
+  // returns nullopt, and handle these frames before the frame that was passed to route(). They are
+  // in the order of their arrival.
   struct Released {
     unsigned worker = 0;
     ConstBytes frame;  // valid until the next call of route()
@@ -128,15 +131,17 @@ class Steering {
   const std::uint16_t stp_port_;
   const HashKey secret_;
   const std::size_t most_frame_size_;
-  // For multicast and for unicast: the time until which earlier frames use up kOverheardPerSecond.
+  // For multicast and for unicast frames: the time until which earlier frames have used up
+  // kOverheardPerSecond.
   std::array<Instant, 2> overheard_until_{};
   std::shared_ptr<const AwaitedAnswers> awaited_;
-  // For each awaited answer, by its number: when it may next exceed kOverheardPerSecond.
+  // Indexed by the number of an awaited answer: when the answer may next exceed
+  // kOverheardPerSecond.
   std::array<Instant, kAnswers> next_answer_{};
   std::vector<Datagram> datagrams_;   // empty with one worker
   std::vector<Kept> kept_;            // empty with one worker
   std::vector<std::size_t> waiting_;  // indices in kept_, in order of arrival
-  // Indices in kept_ of released frames, all for one worker.
+  // Indices in kept_ of released frames, which are all for the same worker.
   std::vector<std::size_t> released_;
   std::size_t released_taken_ = 0;
   unsigned released_to_ = 0;

@@ -9,29 +9,29 @@
 namespace satrelay::gateway {
 namespace {
 
-// How much may be sent at once. This bridges the gaps between two polls on a shared CPU, and is far
-// less than the 25 ms that the modem's queue may hold.
+// Maximum burst, as a time at the link's rate. It makes up for gaps between two polls on a shared
+// CPU, and is far less than the 25 ms that the modem's queue may hold.
 constexpr Duration kBurst = Duration::milliseconds(4);
-// The burst of each worker if several workers share the link. The bursts of all workers together
-// may exceed kBurst: while the link's queue is empty, the workers' shares also add up to more than
-// the link's rate. This compensates for bytes that their threads have not sent in time.
+// Maximum burst of each worker if several workers share the link. It may be short: if threads have
+// not sent in time and the link's queue is empty, the shares of all workers add up to more than the
+// link's rate.
 constexpr Duration kSharedBurst = Duration::microseconds(1'250);
 
-// This many bytes may wait, however slow the carrier is: a few long frames.
+// This number of bytes may wait even on a slow carrier. It is the size of a few long frames.
 constexpr ByteCount kFewFrames = ByteCount(4 * (1'500 + config::kOverheadEthernet));
 // CoDel's target is a twentieth of its interval (RFC 8289 section 4.4). The interval is two seconds
 // by default, since a round trip over satellites, including the queue, takes one second.
 constexpr std::int64_t kTargetsInInterval = 20;
-// The longest wait of a frame, as a multiple of CoDel's target. A burst of one window per round
-// trip fits into this time. A sender that ignores drops cannot make frames wait longer.
+// Maximum wait of a frame, as a multiple of CoDel's target. It is long enough for a burst of one
+// window per round trip. It limits the queue if a sender ignores drops.
 constexpr std::int64_t kTargetsAtMost = 10;
 
 // A smaller share becomes this rate, since a pacer with the rate zero would never allow a packet
 // again.
 constexpr BitRate kLeastShare = BitRate::bits_per_second(8);
 
-// Largest rate from which the rate of reports is computed while the capacity of the carrier is not
-// known.
+// While the capacity of the carrier is not known, the rate of reports is computed from at most this
+// rate.
 constexpr BitRate kLittle = BitRate::bits_per_second(1'000'000);
 
 }  // namespace

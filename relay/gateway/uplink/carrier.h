@@ -1,5 +1,5 @@
-// A satellite carrier: its pacer, and the order of the traffic on it. Several peers may share a
-// carrier, and bridged frames are charged to it.
+// A satellite carrier, with its pacer and the order of its traffic. Several peers may share a
+// carrier. Bridged frames also use its rate.
 #pragma once
 
 #include <array>
@@ -27,9 +27,10 @@ namespace satrelay::gateway {
 inline constexpr BitRate kLeastCapacity = BitRate::bits_per_second(1'000);
 
 struct Carrier {
-  // `sources`: number of sources of traffic, see ClassOrder. `most_hosts`: hosts that may wait for
-  // the carrier. `reports`: the rate that reports of all sessions together may use; if it is zero,
-  // they may use config::kReportPercent of the link. `workers`: workers that share the carrier.
+  // `sources`: number of sources of traffic (ClassOrder). `most_hosts`: maximum number of hosts
+  // that wait for the carrier. `reports`: the rate that STP reports of all sessions together may
+  // use; zero means config::kReportPercent of the link. `workers`: number of workers that share the
+  // carrier.
   Carrier(const config::Link& link, std::size_t sources, std::size_t most_hosts,
           BitRate reports = {}, unsigned workers = 1);
   BitRate& capacity(LinkWay way) {
@@ -45,20 +46,19 @@ struct Carrier {
     return capacity == configured(way) ? BitRate() : capacity;
   }
 
-  // Call this when the modem carries another rate. `found`: whether the rate is known or was found;
-  // false if it is only an upper limit.
+  // Call this when the rate of the modem has changed. `found`: false if `rate` is only an upper
+  // limit, since no controller has found the rate yet.
   void set_rate(BitRate rate, bool found, Instant now);
-  // Limits this worker, one of several, to its share of the carrier from now on. Sizes that depend
-  // on the whole link do not change.
+  // From now on, limits this worker to its share of the carrier.
   void take_share(const LinkShare& share, Instant now);
   const TakenShare& share() const { return share_; }
-  // Call this when the share has expired: the carrier uses its fallback part of the link until it
-  // gets another share.
+  // Call this when the share has expired. The worker then uses the fallback part of its last share
+  // until it takes over another share.
   void fall_back(Instant now);
   BitRate in_force() const { return in_force_; }  // rate of the link
   // The rate at which packets are paced, a little less than in_force().
   BitRate rate() const { return rate_; }
-  // The rate that the reports of all sessions together may use.
+  // The rate that the STP reports of all sessions together may use.
   BitRate report_rate() const;
   // How long bridged frames of a class may wait.
   HeldFrames::Terms held_terms(schedule::ClassId traffic_class) const;
@@ -90,14 +90,14 @@ struct Carrier {
   BitRate receive_capacity;
   LinkId id;
   bool has_peers = false;
-  LinkTerms terms;  // terms for dividing the link among workers
+  LinkTerms terms;  // this worker's view of the rates, for the division among workers
   // Bytes sent so far, as the link counts them: in all classes together, and in each class.
   std::uint64_t sent = 0;
   std::array<std::uint64_t, schedule::kClasses> sent_of{};
 
  private:
-  // Whether the modem's rate is known. False while it is only an upper limit, because no controller
-  // has found the rate yet.
+  // Whether the modem's rate is known. False while `in_force_` is only an upper limit, since no
+  // controller has found the rate yet.
   bool is_found_;
   unsigned workers_;  // number of the gateway's workers
   BitRate configured_reports_;

@@ -9,7 +9,7 @@
 
 namespace satrelay::gateway {
 
-// Traffic towards the links. relayed_bytes and bridged_bytes are as the modem counts them.
+// Traffic towards the links. relayed_bytes and bridged_bytes include the overhead of the link.
 struct ClassUse {
   std::uint64_t relayed_bytes = 0;
   std::uint64_t bridged_frames = 0, bridged_bytes = 0;
@@ -33,7 +33,7 @@ struct ClassUse {
 };
 static_assert(lists_every_counter<ClassUse>());
 
-// Bounds for the time that traffic waits in the gateway for its turn on a link.
+// Bounds of histograms for the time that traffic waits in the gateway before a link has room.
 inline constexpr std::array<std::uint64_t, 15> kQueueWaitBounds = {
     100,    250,     500,     1'000,   2'500,     5'000,     10'000,    25'000,
     50'000, 100'000, 250'000, 500'000, 1'000'000, 2'500'000, 10'000'000};

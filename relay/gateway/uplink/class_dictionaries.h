@@ -1,5 +1,5 @@
 // The dictionaries of the classes, prepared for compression at the configured levels. Preparation
-// takes milliseconds for each level, so the thread of the data path may leave it to another thread.
+// takes milliseconds for each level, so it can be done in a thread that does not forward frames.
 #pragma once
 
 #include <functional>
@@ -19,9 +19,8 @@ class ClassDictionaries {
   using Levels = std::shared_ptr<const compress::DictionaryLevels>;
 
   ClassDictionaries() = default;  // no class has a dictionary
-  // Classes with the same dictionary content share one dictionary. Content that is not a dictionary
-  // counts as none; the loader refuses such a file. `compress_level`: config::kAutoLevel means all
-  // levels.
+  // Classes with the same dictionary content share one dictionary. If the content is not a valid
+  // dictionary, the class has none. `compress_level`: config::kAutoLevel means all levels.
   ClassDictionaries(const std::vector<config::TrafficClass>& classes, int compress_level);
 
   // Returns nullptr if the class has no dictionary.

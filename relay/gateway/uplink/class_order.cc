@@ -11,8 +11,8 @@ namespace {
 using schedule::ClassId;
 using schedule::ClassSet;
 
-// How far a class may be ahead of its guaranteed rate, for a burst of speech, and ahead of its
-// maximum, for the gaps between two polls.
+// How far a class may be ahead of its guaranteed rate, and of its maximum. The first allows for
+// bursts of speech, and the second for gaps between two polls.
 constexpr Duration kGuaranteedBurst = Duration::milliseconds(20);
 constexpr Duration kMaximumBurst = Duration::milliseconds(4);
 
@@ -20,7 +20,7 @@ constexpr Duration kMaximumBurst = Duration::milliseconds(4);
 // again.
 constexpr BitRate kLeastPart = BitRate::bits_per_second(8);
 
-// The overhead is zero, since sizes are already as the carrier counts them.
+// The overhead is zero, since the sizes already include the overhead of the carrier.
 control::Pacer pacer(BitRate rate, Duration burst) {
   return {rate, control::LinkOverhead{0}, burst};
 }

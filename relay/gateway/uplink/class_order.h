@@ -1,11 +1,11 @@
-// Chooses the next class of traffic on a carrier and, within a class, the next source: the bridged
-// frames or the session of a peer.
+// Chooses the class of traffic that sends next on a carrier, and the source in this class: the
+// bridged frames, or the session of a lane.
 //
-// Classes that have not used up their guaranteed rate are first. Among these, the class that has
-// waited longest precedes the others (virtual clock: Zhang, SIGCOMM '90). The remaining capacity of
-// the carrier is divided by weight. Bytes that a class sends by its weight are not charged to its
-// guarantee. The sources of a class share its turns in proportion to the hosts that wait in them.
-// Each host of bridged frames is a source by itself (held_frames.h).
+// Classes that have not used up their guaranteed rate are first. Among them, the class that has
+// waited longest is next (virtual clock: Zhang, SIGCOMM '90). The remaining capacity of the carrier
+// is divided by weight. Bytes that a class sends by its weight are not charged to its guarantee.
+// Each source of a class gets a part of the class in proportion to the hosts that wait in the
+// source. Each host of bridged frames counts as a source (held_frames.h).
 #pragma once
 
 #include <algorithm>
@@ -35,25 +35,26 @@ class ClassOrder {
 
   void set(const std::array<ClassRates, schedule::kClasses>& rates, Instant now);
   void set_rate(BitRate rate, Instant now);
-  // Uses this worker's share from now on. set() and set_rate() still set the values of the whole
-  // carrier.
+  // From now on, limits this worker to its share. set() and set_rate() must still be called with
+  // the values of the whole carrier.
   void take_share(const LinkShare& share, Instant now);
   // Call this when the share has expired. This worker then uses the fraction part / kWholeLink of
   // each rate.
   void fall_back(std::uint32_t part, Instant now);
 
-  // The class of `waiting` that sends next; nullopt if none may send now.
+  // Returns the class of `waiting` that sends next; nullopt if no class may send now.
   std::optional<schedule::ClassId> next(schedule::ClassSet waiting, Instant now) const;
   // The classes that are below their maximum, or have no maximum.
   schedule::ClassSet open(Instant now) const;
   bool has_maxima() const { return limited_ != 0; }
-  // When the first of `classes` falls below its maximum. `classes` must not be empty.
+  // Returns the earliest time at which one of `classes` is below its maximum. `classes` must not be
+  // empty.
   Instant opens_at(schedule::ClassSet classes) const;
   // The rate that the class gets while all other classes with a weight also have something to send.
-  // It follows from the configuration or, if there is one, from this worker's share.
+  // It is computed from this worker's share or, if there is no share, from the configuration.
   BitRate expected_rate(schedule::ClassId id) const;
 
-  // The start tag of a source of the class: the source with the smallest tag is next.
+  // The start tag of a source. In each class, the source with the smallest tag is next.
   std::uint64_t start(schedule::ClassId id, std::size_t source) const {
     return classes_[id].sources.start(source);
   }
@@ -62,10 +63,10 @@ class ClassOrder {
   std::uint64_t lead(schedule::ClassId id, std::size_t source) const {
     return classes_[id].sources.lead(source);
   }
-  // Call this for all bytes that are sent. `bytes`: the bytes as the carrier counts them. `booked`:
-  // the bytes that are charged to the source (pep/schedule/host_share.h). `hosts`: hosts that wait
-  // in the source; 0 counts as 1. Returns by how much the virtual time of the class's sources has
-  // advanced.
+  // Call this for all bytes that a session has sent. `bytes`: their number, with the overhead of
+  // the carrier. `booked`: the number of bytes that are charged to the source
+  // (pep/schedule/host_share.h). `hosts`: number of hosts that wait in the source; 0 counts as 1.
+  // Returns by how much the virtual time of the class's sources has advanced.
   std::uint64_t on_sent(schedule::ClassId id, std::size_t source, ByteCount bytes, ByteCount booked,
                         std::size_t hosts, Instant now) {
     Class& c = classes_[id];
@@ -81,9 +82,9 @@ class ClassOrder {
     book(classes_[id], id, bytes, now);
   }
 
-  // Bridged frames leave an eighth of a class to its relayed connections, however many hosts the
-  // frames seem to come from, since any station can forge source addresses.
-  // bridged_may_have_turn(): whether a bridged frame may have the turn if relayed connections also
+  // Any station can forge source addresses, so bridged frames may seem to come from very many
+  // hosts. They must still leave an eighth of a class to its relayed connections.
+  // bridged_may_have_turn(): whether a bridged frame may be next while relayed connections also
   // wait. Call on_bridged_beside_relayed() for bridged bytes that were sent while relayed
   // connections waited, and on_relayed() for all relayed bytes.
   bool bridged_may_have_turn(schedule::ClassId id) const {
@@ -97,11 +98,11 @@ class ClassOrder {
   }
 
  private:
-  // Number of unused bytes of their share that bridged frames may use later.
+  // If bridged frames do not use their share, they may use up to this number of bytes later.
   static constexpr std::size_t kShareBurst = 3'000;
   struct Class {
     ClassRates rates;
-    std::uint32_t weight = 0;  // the class's weight, from `rates` or from the worker's share
+    std::uint32_t weight = 0;  // in force: from `rates` or from the worker's share
     BitRate expected;          // the class's expected rate, from the worker's share
     std::optional<control::Pacer> guaranteed, maximum;
     schedule::FairTags sources{0};

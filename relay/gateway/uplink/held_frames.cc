@@ -9,19 +9,18 @@
 namespace satrelay::gateway {
 namespace {
 
-// The number of bytes that a host or a flow sends in its turn: a long frame.
+// Number of bytes that a host or a flow sends in each turn: the size of a long frame.
 constexpr std::int64_t kQuantum = 1514;
-// How far the tag of a flow may be ahead of its host's clock while the flow still goes first, in
-// bytes. A host may be further ahead of its class's clock, since frames of several of its flows may
-// arrive together.
+// A flow goes first while its tag is less than this number of bytes ahead of its host's clock. The
+// limit for a host is higher, since frames of several of its flows may arrive together.
 constexpr std::int64_t kFlowAhead = 1514;
 constexpr std::uint64_t kHostAhead = 4 * 1514 * schedule::FairTags::kUnit;
-// CoDel's law drops no frame of a flow while at most this many bytes wait behind the frame.
+// CoDel does not drop a frame if at most this number of bytes of its flow wait behind it.
 constexpr std::uint64_t kLong = 1514;
-// A class is crowded if it has at least this many frames for each free slot.
+// A class is crowded if it has at least this number of frames for each free slot.
 constexpr std::uint64_t kCrowd = 2;
-// Largest number of late frames that one pop() drops, and of flows without frames that one push()
-// or pop() checks.
+// kMostDrops: maximum number of late frames that one pop() drops. kMostForgotten: maximum number of
+// idle flows that one push() or pop() checks.
 constexpr int kMostDrops = 32;
 constexpr int kMostForgotten = 2;
 
@@ -32,7 +31,7 @@ std::uint64_t ahead(std::uint64_t tag, std::uint64_t clock) {
 }
 std::uint64_t furthest(std::uint64_t a, std::uint64_t b) { return b + ahead(a, b); }
 
-// A host has a separate node in each class, and a flow has a separate node with each host.
+// The key of a host includes its class, and the key of a flow includes the key of its host.
 std::uint64_t host_key(const HeldKey& key) {
   return schedule::in_class(key.traffic_class, key.host);
 }
@@ -101,7 +100,8 @@ HeldFrames::Host& HeldFrames::host_of(const HeldKey& key) {
   if (host->empty()) {
     const Class& c = class_of(*host);
     if (lead(*host) == 0) {
-      // The host begins anew, and so do all its flows.
+      // The clock of the class has passed the tag of the host, so what the host and its flows sent
+      // before no longer counts against them.
       host->clock = host->latest;
       host->deficit = kQuantum;
     }
@@ -125,9 +125,9 @@ HeldFrames::Flow& HeldFrames::flow_of(const HeldKey& key) {
   return *flow;
 }
 
-// Drops a frame of the largest flow of the largest host. These may be the flow and the host of the
-// new frame. Another host or flow loses no frame if it would then have fewer frames than the host
-// or flow of the new frame.
+// Drops a frame of the largest flow of the largest host, and returns true. Another host loses a
+// frame only if it keeps at least as many as the host of the new frame then has. The same holds for
+// flows. Returns false if the new frame itself must be dropped.
 bool HeldFrames::make_room(const HeldKey& key) {
   const Class& c = classes_[key.traffic_class];
   Host* const newcomer = hosts_.find(host_key(key));
@@ -213,8 +213,8 @@ bool HeldFrames::is_late(Flow& flow, const Terms& terms, Instant now) const {
   return by_law || (waited > terms.most && class_of(*flow.host).bytes > terms.few.value());
 }
 
-// Charges the bytes to the flow and to its host. Also counts them for kFirstShare, which limits the
-// flows and hosts that go first while others take turns.
+// Charges the bytes to the flow and to its host. Also counts them for kFirstShare, which is the
+// maximum share of flows or hosts that go first while others take turns.
 void HeldFrames::charge(Flow& flow, std::uint64_t bytes, bool host_goes_first) {
   Host& host = *flow.host;
   Class& c = class_of(host);
@@ -319,9 +319,9 @@ void HeldFrames::settle(Flow& flow) {
   place(host);
 }
 
-// The host goes first if one of its flows goes first, and if the host has sent hardly more than its
-// share. The host takes turns if some of its flows take turns, or if it does not go first. Its
-// deficit is the same in both queues.
+// Puts the host into its queues. It goes first if one of its flows goes first, and if the host has
+// sent hardly more than its share. It takes turns if one of its flows takes turns, or if the host
+// has frames and does not go first. It may be in both queues.
 void HeldFrames::place(Host& host) {
   using Turns = schedule::FairTurns<Host, &Host::hook>;
   Class& c = class_of(host);
@@ -338,10 +338,9 @@ void HeldFrames::place(Host& host) {
 
 // --- forgetting --------------------------------------------------------------------------------
 
-// Whether the flow can be forgotten without an advantage for it. This holds if the host has no
-// frames and is not ahead of the clock of its class: the host then begins anew with its next frame.
-// It also holds if the flow is not ahead of its host's clock, unless it is the host's last flow,
-// with which the host would be forgotten.
+// Whether the flow can be forgotten without an advantage for it. This is so if its host has no
+// frames and is not ahead of the clock of its class. It is also so if the flow is not ahead of its
+// host's clock, unless it is the last flow of the host: the host is forgotten with its last flow.
 bool HeldFrames::is_over(const Flow& flow) const {
   const Host& host = *flow.host;
   if (host.empty() && lead(host) == 0) return true;

@@ -1,16 +1,15 @@
-// Bridged frames that wait for their turn on the carrier, by class, host and flow. The caller of
-// the engine keeps the frames themselves, each in the slot that this class assigns.
+// Queues of bridged frames that wait for the carrier, by class of traffic, host and flow. The
+// caller of the engine keeps the frames themselves, in slots with the numbers that push() returns.
 //
-// Hosts share their class equally, and flows share their host equally. Each host and each flow has
-// a tag, as in start-time fair queueing (pep/schedule/fair_tags.h). The tag says how much the host
-// or flow has been served, on the clock of its class or of its host. If the tag is behind that
-// clock, or hardly ahead of it, the host or flow sends less than its share, and goes first: its
-// frames are sent before the frames of the other hosts or flows, which take turns
+// The hosts of a class get equal shares, and so do the flows of a host. As in start-time fair
+// queueing (pep/schedule/fair_tags.h), a tag counts what a host has sent, and the class has a clock
+// (virtual time). If the tag is behind the clock, or hardly ahead of it, the host sends less than
+// its share. Then it goes first: its frames precede the frames of the other hosts, which take turns
 // (pep/schedule/fair_turns.h). A tag is kept until the clock has passed it, so a pause gives no
-// advantage.
+// advantage. The flows of a host have tags on the clock of the host in the same way.
 //
-// CoDel's law drops frames (pep/schedule/codel.h), for each flow separately. While a class is
-// crowded, each new frame makes the host with the most frames in the class lose a frame.
+// CoDel drops frames of each flow separately (pep/schedule/codel.h). If a new frame arrives while
+// its class is crowded, a frame of the host with the most frames is dropped.
 #pragma once
 
 #include <array>
@@ -46,7 +45,7 @@ class HeldFrames {
     Slot slot = 0;
     std::uint16_t ip_bytes = 0;
     Duration waited;
-    std::uint64_t lead = 0;  // lead() of the class before the frame was removed
+    std::uint64_t lead = 0;  // value of lead() before the frame was removed
   };
   enum class Cause : std::uint8_t { kCrowded, kLate };
   struct Dropped {
@@ -54,48 +53,48 @@ class HeldFrames {
     schedule::ClassId traffic_class = 0;
     Cause cause = Cause::kCrowded;
   };
-  // How long frames of a class may wait, and how many bytes the link adds to the IP bytes of each
-  // frame.
+  // Limits for the wait of frames of a class. `overhead`: number of bytes that the link adds to the
+  // IP bytes of each frame.
   struct Terms {
     schedule::Codel::Terms law;
-    // The longest wait. It does not apply while at most `few` bytes wait in the class.
+    // The maximum wait, which applies only if more than `few` bytes wait in the class.
     Duration most;
     ByteCount few;
     std::uint32_t overhead = 0;
   };
-  // Hosts that go first leave an eighth of their class to its other hosts. Flows that go first
-  // leave an eighth of their host to its other flows.
+  // Hosts that go first get at most this share of their class while other hosts wait. Flows that go
+  // first get at most this share of their host while other flows wait.
   static constexpr schedule::CappedShare::Permille kFirstShare = 875;
 
-  // Slots are numbered from 0 to most_frames - 1; there are at most 65534. `clocks`: the number of
-  // carriers that advance the clocks.
+  // Slots are numbered from 0 to most_frames - 1. `most_frames` is at most 65534. `clocks`: number
+  // of carriers, each of which advances the clocks.
   explicit HeldFrames(std::size_t most_frames, std::size_t clocks = 1);
   HeldFrames(const HeldFrames&) = delete;
   HeldFrames& operator=(const HeldFrames&) = delete;
 
-  // Call this before the first frame. `shares`: all queues in which the same hosts may wait; it
-  // must outlive this object.
+  // `shares` counts the queues in which each host waits, and must outlive this object. Call this
+  // before the first frame.
   void share_with(schedule::HostShares& shares) { shares_ = &shares; }
 
   // Returns the slot for the frame; nullopt if there is no room.
   std::optional<Slot> push(const HeldKey& key, std::uint16_t ip_bytes, Instant now);
   // Removes and returns the next frame of the class; nullopt if all waiting frames were late.
   std::optional<Frame> pop(schedule::ClassId traffic_class, const Terms& terms, Instant now);
-  // Returns a frame that was dropped after push(). Its slot is free from now on.
+  // Returns a frame that was dropped after push(), and frees its slot.
   std::optional<Dropped> take_dropped();
   bool any_dropped() const { return !dropped_.empty(); }
 
   // --- together with other sources of the class, in units of FairTags::kUnit
-  // How far the host of the class's next frame is ahead of the clock of the class; 0 means that the
-  // host is served at once.
+  // How far the next host of the class is ahead of the clock of the class; 0 means that the host is
+  // served at once.
   std::uint64_t lead(schedule::ClassId traffic_class) const;
-  // A carrier has served other sources of the class, so that their virtual time has advanced by
-  // `units`.
+  // Call this when a carrier has served other sources of the class, and their virtual time has
+  // advanced by `units`.
   void pass(schedule::ClassId traffic_class, std::uint64_t units) {
     classes_[traffic_class].clock += units;
   }
-  // Call this if no other source of the class waits. The bytes that the class has sent so far are
-  // then not charged to its hosts.
+  // Call this if no other source of the class waits. The bytes that the hosts have sent so far then
+  // no longer count against them.
   void forgive(schedule::ClassId traffic_class);
 
   schedule::ClassSet classes() const { return waiting_; }  // classes in which frames wait
@@ -112,7 +111,8 @@ class HeldFrames {
 
  private:
   static constexpr Slot kNoSlot = 0xFFFF;
-  // Number of unused bytes of kFirstShare that the hosts or flows that go first may use later.
+  // If hosts or flows that go first do not use kFirstShare, they may use up to this number of bytes
+  // later.
   static constexpr std::size_t kFirstBurst = 3'000;
   struct Queued {
     Slot next = kNoSlot;  // next frame of the same flow
@@ -129,7 +129,7 @@ class HeldFrames {
     std::uint32_t frames = 0;
     std::uint64_t bytes = 0;
     std::uint64_t tag = 0;  // tag of the flow in bytes, on the clock of its host
-    // While the flow is in kFirst: number of bytes that it may still send before it takes turns.
+    // In kFirst: number of bytes that the flow may send before it must take turns.
     std::int64_t deficit = 0;
     bool is_fresh = true;
     Place place = Place::kRests;
@@ -144,20 +144,20 @@ class HeldFrames {
     schedule::HostShare* share = nullptr;  // nullptr if the host cannot wait in other queues
     schedule::ClassId traffic_class = 0;
     std::size_t frames = 0;
-    // Number of its flows.
+    // Number of flows of this host.
     std::size_t known = 0;
-    // Number of its flows that take turns.
+    // Number of flows of this host that take turns.
     std::size_t in_turns = 0;
     std::uint64_t tag = 0;  // tag of the host, on the clock of its class
-    // The virtual time of its flows, and the largest tag that any of them has had.
+    // The virtual time of the flows, and the largest tag that any flow of this host has had.
     std::uint64_t clock = 0, latest = 0;
     std::int64_t deficit = 0;
     bool is_fresh = true;
     FlowList first;
     schedule::FairTurns<Flow, &Flow::hook> turns;
     schedule::CappedShare first_share{kFirstBurst};
-    // Approximately the largest flow: each push() only compares the flow of the new frame with this
-    // flow.
+    // Approximately the flow with the most frames. It is only updated by push(), which compares the
+    // flow of the new frame with it.
     Flow* fattest = nullptr;
     ListHook<Host> hook, first_hook;
     bool empty() const { return frames == 0; }
@@ -200,7 +200,7 @@ class HeldFrames {
   std::vector<Dropped> dropped_;
   KeyedPool<Host> hosts_;
   KeyedPool<Flow> flows_;
-  // Flows without frames. The first flow is the next to be checked, and perhaps forgotten.
+  // Flows without frames. forget_some() checks the first ones, and forgets those that need no tag.
   FlowList resting_;
   std::array<Class, schedule::kClasses> classes_;
   schedule::ClassSet waiting_ = 0;

@@ -9,8 +9,7 @@ namespace satrelay::gateway {
 
 namespace {
 
-// Hashes the two MACs, and the identifier of a tunnel between them: its PPPoE session or its MPLS
-// labels.
+// Hashes the two MACs and, if there is a tunnel between them, its PPPoE session or its MPLS labels.
 std::uint64_t hash_of_tunnel(const HashKey& key, const Frame& frame) {
   std::array<std::byte, 6 + 6 + 4 * wire::MplsFrame::kMostLabels> bytes{};
   auto at =

@@ -8,9 +8,9 @@
 
 namespace satrelay::gateway {
 
-// `frame` comes from the LAN. Its flow is identified by its addresses, its protocol and, where they
-// are visible, its ports. If the frame is not IP, its PPPoE session counts as both host and flow,
-// or its stack of MPLS labels (at most three of them), or otherwise its two MACs.
+// `frame` comes from the LAN. The flow of an IP packet is identified by addresses, protocol and,
+// where they are visible, ports. For other frames, host and flow are the same: the PPPoE session,
+// the MPLS labels (at most three of them), or otherwise the two MACs.
 HeldKey held_key(const HashKey& key, config::FairHosts fair, schedule::ClassId traffic_class,
                  const Frame& frame);
 

@@ -1,4 +1,4 @@
-// The two directions of a carrier, as its gateway sees them.
+// The two directions of a carrier, seen from this gateway.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
-// Budgets on a link for traffic other than streams and bridged frames: frames that the gateway
-// itself originates, and control frames of layer 2. They do not wait for a turn among the classes.
-// Each kind has a budget, so that stations that cause such frames cannot use more of the link.
+// Budgets on a link for frames that the gateway itself originates, and for control frames of layer
+// 2. These frames do not wait in a class of traffic. Other stations can cause them, so each kind of
+// frame has a budget, which limits its part of the link.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@ enum class OwnFrame : std::uint8_t {
   kReset,             // RST
 };
 
-// Grants frames of the gateway before they are written.
+// Decides whether the gateway may send a frame of its own, before the frame is written.
 class OwnFrames {
  public:
   virtual ~OwnFrames() = default;
@@ -34,7 +34,7 @@ class OwnFrames {
 class OwnTraffic {
  public:
   // `workers`: the workers of the gateway, which share the link. Only the first worker answers
-  // pings and ARP and passes control frames, so those budgets are not divided. All other budgets
+  // pings and ARP and forwards control frames, so their budgets are not divided. All other budgets
   // are divided by `workers`.
   explicit OwnTraffic(unsigned workers) : workers_(workers) {}
   OwnTraffic(const OwnTraffic&) = delete;
@@ -44,8 +44,8 @@ class OwnTraffic {
   void set_rate(BitRate link, Instant now) {
     const BitRate tenth = link.scaled(1, 10);
     const BitRate hundredth = link.scaled(1, 100);
-    // HELLOs and CLOSEs are charged to the common budget `all_`, but do not wait for it. So on a
-    // slow link, the rates of the six kinds together stay below the rate of `all_`.
+    // HELLOs and CLOSEs are charged to the common budget `all_`, but do not wait for it. So even on
+    // a slow link, each kind of frame gets at most a seventh of the common rate.
     const BitRate small = std::min(std::max(hundredth, kOneFrameASecond), tenth.scaled(1, 7));
     const auto part = [&](BitRate rate) { return rate.scaled(1, workers_); };
     control_.set_rate(std::min(std::max(hundredth, kLeastControl), tenth), now);
@@ -70,8 +70,8 @@ class OwnTraffic {
   }
   // Budget for control frames of layer 2 from the LAN.
   control::Budget& control() { return control_; }
-  // Budgets for sessions: for HELLOs that they send on their own, for answers to the peer's HELLOs,
-  // and for CLOSE.
+  // Budgets for the frames of sessions: unsolicited HELLOs, answers to the peer's HELLOs, and
+  // CLOSE.
   control::Budget& hellos() { return hellos_; }
   control::Budget& hello_answers() { return hello_answers_; }
   control::Budget& closes() { return closes_; }
@@ -80,7 +80,7 @@ class OwnTraffic {
   // Size of a frame of 128 octets, including the overhead of Ethernet on the wire.
   static constexpr ByteCount kSmallFrame = ByteCount(128 + 24);
   static constexpr ByteCount kTwoSmallFrames = kSmallFrame * 2;
-  // Size of four HELLOs, which are enough for a handshake once packets of the peer arrive.
+  // Size of four HELLOs, which are enough for a handshake if packets of the peer arrive.
   static constexpr ByteCount kHandshake = ByteCount(4 * 450);
   static constexpr BitRate kOneFrameASecond = BitRate::bits_per_second(kSmallFrame.value() * 8);
   static constexpr BitRate kLeastControl = BitRate::bits_per_second(16'000);

@@ -6,7 +6,7 @@
 
 namespace satrelay::gateway {
 
-// The most frames that the caller of the engine keeps for the engine at the same time.
+// Maximum number of frames that the caller of the engine keeps for the engine at the same time.
 inline constexpr std::size_t kMostHeldFrames = 4096;
 
 struct Polled {
@@ -19,9 +19,8 @@ struct Polled {
   Kind kind = Kind::kNothing;
   std::size_t size = 0;
   std::size_t slot = 0;
-  // For kWritten: the port must complete the TCP checksum, unless this is zero. It computes the sum
-  // of the octets from this offset to the frame's end, and stores the result in the checksum field,
-  // which contains the sum of the pseudo-header.
+  // For kWritten: if this is not zero, the port must complete the TCP checksum. The TCP header
+  // begins at this offset. Its checksum field contains the sum of the pseudo-header.
   std::uint16_t checksum_from = 0;
 };
 

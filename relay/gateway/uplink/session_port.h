@@ -21,9 +21,9 @@ class SessionPort {
   };
   virtual ~SessionPort() = default;
   virtual bool is_reachable(LaneId lane) const = 0;
-  // Polls the lane's session and writes the headers before its packets. Each frame is written into
-  // one of `rooms`, and its packet is described in one of `packets`. At most as many packets are
-  // written as there are `rooms`; `packets` must have at least as many elements.
+  // Polls the lane's session, and writes its packets and their headers as frames. Frame i is
+  // written into rooms[i], and packets[i] describes its packet. `packets` must have at least as
+  // many elements as `rooms`.
   virtual Written write_packets(LaneId lane, const schedule::Turn& turn,
                                 std::span<const MutableBytes> rooms,
                                 std::span<stp::PolledPacket> packets, Instant now) = 0;

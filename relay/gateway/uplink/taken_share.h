@@ -1,4 +1,4 @@
-// The share of a carrier that this worker took over last, if several workers share the carrier.
+// This worker's latest share of a carrier, if several workers share the carrier.
 #pragma once
 
 #include <cstdint>
@@ -8,13 +8,13 @@
 namespace satrelay::gateway {
 
 struct TakenShare {
-  bool is_taken = false;  // whether there was a share yet, so that the carrier is shared
-  // True if the share is at least twice the previous share, so that a session that waits for the
-  // pacer may send earlier than it has planned.
+  bool is_taken = false;  // whether this worker has ever had a share of the carrier
+  // True if the share is at least twice the previous share. A session that waits for the pacer may
+  // then send earlier than planned.
   bool has_risen = false;
   // When the share expires; never() if there is none, or if it has expired.
   Instant until = Instant::never();
-  // This worker's part of the link after the share has expired, as a fraction of kWholeLink.
+  // This worker's part of the link after the share has expired, in units of 1 / kWholeLink.
   std::uint32_t fallback = 0;
   std::uint64_t serial = 0;
 

@@ -7,16 +7,15 @@ namespace satrelay::gateway {
 using schedule::ClassId;
 using schedule::ClassSet;
 
-// A reload may replace all classes, so there must be enough numbers for the old and the new classes
-// together.
+// If a reload replaces all classes, the old and the new classes need numbers at the same time.
 static_assert(2 * config::kMostClasses + 2 <= schedule::kClasses);
 
 TrafficClasses::TrafficClasses(const std::vector<config::TrafficClass>& configured,
                                const ClassDictionaries& dictionaries) {
   classes_[kRelayed].in_force.name = config::kRelayedName;
   classes_[kBridged].in_force.name = config::kBridgedName;
-  // The class gets the bridged_share of each link. Beyond that it gets only what the other classes
-  // leave.
+  // The class is guaranteed the bridged_share of each link. In addition it gets only the rate that
+  // the other classes leave.
   classes_[kBridged].in_force.weight = 0;
   for (const ClassId id : {kRelayed, kBridged}) classes_[id].configured = classes_[id].in_force;
   replace(configured, dictionaries);
@@ -37,7 +36,7 @@ void TrafficClasses::replace(const std::vector<config::TrafficClass>& configured
   for (const config::TrafficClass& each : configured) {
     if (const auto id = find(each.name)) next |= schedule::class_bit(*id);
   }
-  // Frames may still wait in a removed class, so its number is not given to a new class now.
+  // Frames may wait in a removed class, so the next new class does not get its number.
   ClassSet free = ~(in_use_ | next);
   order_.clear();
   for (const config::TrafficClass& each : configured) {

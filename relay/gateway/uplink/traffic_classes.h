@@ -29,15 +29,15 @@ struct TrafficClassState {
 
 class TrafficClasses {
  public:
-  // The classes of traffic without a configured class.
+  // Relayed and bridged traffic that has no configured class is in these two classes.
   static constexpr schedule::ClassId kRelayed = 0;
   static constexpr schedule::ClassId kBridged = 1;
 
   explicit TrafficClasses(const std::vector<config::TrafficClass>& configured,
                           const ClassDictionaries& dictionaries = {});
 
-  // A class that keeps its name keeps its number and its counts. Changes of the operator at run
-  // time are lost.
+  // A class that keeps its name keeps its number and its counts. Changes that the operator made at
+  // run time are lost.
   void replace(const std::vector<config::TrafficClass>& configured,
                const ClassDictionaries& dictionaries = {});
 
@@ -50,7 +50,7 @@ class TrafficClasses {
   }
 
   schedule::ClassSet in_use() const { return in_use_; }
-  // In the order of the configuration, followed by the two classes without a configured name.
+  // The classes in the order of the configuration, followed by kRelayed and kBridged.
   const std::vector<schedule::ClassId>& order() const { return order_; }
   TrafficClassState& operator[](schedule::ClassId id) { return classes_[id]; }
   const TrafficClassState& operator[](schedule::ClassId id) const { return classes_[id]; }

@@ -47,8 +47,9 @@ Uplink::BridgeOutcome Uplink::admit(ClassId id, const Frame& frame, std::size_t 
     ++parts_.classes[id].use.dropped_frames;
     return BridgeOutcome::kNoRoom;
   }
-  // Sessions also wait in the class, and the host of the frame may have used up its share of the
-  // class already. So the frame passes through the queue, which charges it to the host.
+  // Even if the frame can be sent at once, it passes through the queue, which charges it to its
+  // host. If the host has used up its share of the class, sessions that wait in the class are
+  // served first.
   if (const auto way = is_first ? way_out(turn, now) : std::nullopt) {
     const auto held = parts_.held.pop(turn, turns_.held_terms(turn), now);
     debit_bridged(*way, held->lead, ip_bytes, now);

@@ -1,7 +1,6 @@
-// Orders the frames that are sent on the WAN port: first the control packets of sessions, then
-// bytes of streams and bridged frames, class by class. Each frame is sent when a carrier has room
-// for it. The uplink has the carriers, the classes of traffic, the bridged frames that wait, and
-// the session of each lane.
+// Orders the frames that are sent on the WAN port. Control packets of sessions are first. Bytes of
+// streams and bridged frames follow in the order of their classes (ClassOrder). A frame is sent
+// when a carrier has room for it.
 //
 // Call admit() for each bridged frame. poll() writes or releases the next frames, and next_turn()
 // says when to call poll() again.
@@ -40,8 +39,8 @@ class Uplink final : public OwnFrames {
  public:
   // The result of admit() for a bridged frame.
   enum class BridgeOutcome : std::uint8_t {
-    kLeaves,  // it is sent at once, and was charged to a carrier
-    kWaits,   // it waits in held_slot()
+    kLeaves,  // send it at once; it was charged to a carrier
+    kWaits,   // keep it in slot held_slot(), where it waits
     kNoRoom,
   };
 
@@ -51,49 +50,50 @@ class Uplink final : public OwnFrames {
 
   Carrier& carrier(LinkId link) { return *parts_.carriers[link]; }
   const Carriers& carriers() const { return parts_.carriers; }
-  // Call this for each lane, in the order of the lanes. `links`: the links that carry the lane,
-  // which is exactly one today. `datagram_overhead`: size of IP and UDP headers. `lanes`: lanes to
-  // the peer, of all workers. `links` and `session` must outlive the uplink's last poll.
+  // Call this for each lane, in the order of the lanes. `links`: the links that carry the lane;
+  // today there is exactly one. `datagram_overhead`: size of the IP and UDP headers. `lanes`:
+  // number of lanes to the peer at all workers. `links` and `session` must exist until the last
+  // poll.
   void add_lane(std::span<const LinkId> links, stp::Session& session,
                 std::uint16_t datagram_overhead, unsigned lanes = 1);
 
-  // The lanes that may have something to send. Only these lanes are polled.
+  // The lanes that may have something to send. Other lanes are not polled.
   ReadySet<LaneId>& ready_set() { return parts_.ready_set; }
   const ReadySet<LaneId>& ready_set() const { return parts_.ready_set; }
 
   // --- bridged frames --------------------------------------------------------------------------
   BridgeOutcome admit(schedule::ClassId id, const Frame& frame, std::size_t ip_bytes, Instant now);
-  // How many bridged frames had to wait and were dropped, since the last call.
+  // Numbers of waiting bridged frames that were dropped since the last call.
   struct Drops {
     std::uint64_t crowded = 0;  // dropped to make room for other frames
     std::uint64_t late = 0;     // dropped since they had waited too long
   };
   Drops take_drops() { return std::exchange(drops_, {}); }
-  // For a control frame of layer 2. Returns true if the frame is sent at once, before all frames
-  // that wait, and charges it to a carrier. Returns false if no carrier has room, or if the budget
-  // for control frames is used up.
+  // For a control frame of layer 2. If it may be sent, charges it to a carrier and returns true:
+  // the caller sends it before all frames that wait. Returns false if no carrier has room, or if
+  // the budget for control frames is used up.
   bool pass_control(std::size_t ip_bytes, Instant now);
   std::size_t held_slot() const { return held_slot_; }  // slot of the last frame that had to wait
   const HeldFrames& held() const { return parts_.held; }
 
   // --- frames of the gateway itself -------------------------------------------------------------
   bool take(OwnFrame kind, bool known, std::size_t frame_size, Instant now) override;
-  // next_own() returns when a frame of `frame_size` octets that take() has granted may be sent. The
-  // frame precedes all frames that wait. Call book_own() when the frame is sent: it charges the
-  // frame to a carrier.
+  // If take() has allowed a frame of the gateway, next_own() returns when it may be sent, before
+  // all frames that wait. Call book_own() when the frame is sent: it charges the frame to a
+  // carrier. `frame_size`: size in octets.
   Instant next_own(std::size_t frame_size) const;
   void book_own(std::size_t frame_size, Instant now);
 
   // --- output ----------------------------------------------------------------------------------
-  // Writes or releases the next frames, and returns their number. Returns several frames only if
-  // they are packets of one lane, which alone has something to send. Each frame is written into one
-  // of `rooms`, and described in one of `polled`. `rooms` must not be empty, and `polled` must have
-  // as many elements as `rooms`. A frame that is not written (kHeld, kDropped) is returned alone.
+  // Returns the number of next frames: polled[i] describes frame i, which is written into rooms[i]
+  // if it is kWritten. A frame of another kind (kHeld, kDropped) is the only frame of its call.
+  // Several frames are written only if one lane alone has something to send. `rooms` must not be
+  // empty, and `polled` must have as many elements as `rooms`.
   std::size_t poll(std::span<const MutableBytes> rooms, std::span<Polled> polled, Instant now);
   // When a frame or stream that waits in a class may be sent.
   Instant next_turn(Instant now) const;
 
-  // --- units that the gateway calls directly -----------------------------------------------------
+  // --- parts that the gateway calls directly -----------------------------------------------------
   LaneRates& rates() { return rates_; }
   const LaneRates& rates() const { return rates_; }
   WorkerShares& shares() { return shares_; }
@@ -136,7 +136,7 @@ class Uplink final : public OwnFrames {
   ReleasedFragments& released_;
   SessionPort& port_;
   UplinkParts parts_;
-  // The units in the order of their use: each unit uses only units above it.
+  // Each of these objects uses only the objects above it.
   ClassTurns turns_{parts_};
   WorkerShares shares_;
   LaneRates rates_{parts_, turns_, shares_};

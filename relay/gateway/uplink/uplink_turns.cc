@@ -12,7 +12,7 @@ using schedule::ClassSet;
 
 namespace {
 
-// The most packets that a session writes at once.
+// Maximum number of packets that a session writes at once.
 constexpr std::size_t kPacketsAtOnce = 32;
 
 }  // namespace
@@ -20,8 +20,8 @@ constexpr std::size_t kPacketsAtOnce = 32;
 std::optional<Uplink::Choice> Uplink::choose(const Carrier& carrier, ClassSet bridged,
                                              Instant now) const {
   if (!carrier.pacer.can_send(now)) {
-    // Only a packet train may continue now: the packets by which a controller measures the link may
-    // be sent faster than the carrier's rate.
+    // Only a packet train may continue now. A controller measures the link by the packets of a
+    // train, which are sent faster than the carrier's rate.
     if (!carrier.config.finds_capacity()) return std::nullopt;
     bridged = 0;
   }
@@ -68,7 +68,7 @@ std::optional<Uplink::Choice> Uplink::choose(const Carrier& carrier, ClassSet br
 }
 
 // Whether no other source has anything to send, and all bytes of this lane are of one class. Then
-// the lane may send several packets in a row, until an event.
+// the lane may send several packets in a row.
 bool Uplink::is_lone(LaneId lane) const {
   if (parts_.carriers.size() > 1 || parts_.held.classes() != 0) return false;
   const Carrier& carrier = *parts_.carriers.front();
@@ -87,8 +87,8 @@ std::size_t Uplink::poll(std::span<const MutableBytes> rooms, std::span<Polled> 
   if (parts_.held.any_dropped()) {
     if (const std::size_t count = alone(give_up_dropped()); count > 0) return count;
   }
-  // If no carrier has room, only urgent packets and packet trains can be sent. So the order of the
-  // sources stays as it is.
+  // If no carrier has room, only urgent packets and packet trains can be sent. This must not change
+  // the order of the sources.
   const bool has_room = std::ranges::any_of(
       parts_.carriers, [&](const auto& carrier) { return carrier->pacer.can_send(now); });
   // Control packets of a session wait for at most one bridged frame.
@@ -102,7 +102,7 @@ std::size_t Uplink::poll(std::span<const MutableBytes> rooms, std::span<Polled> 
                      .value_or(parts_.ready_set.from(LaneId()).value_or(LaneId()));
   }
   bool session_has_turn = choose_all(now);
-  // A session that was chosen may turn out to have nothing to send. Then choose again.
+  // If a chosen session turns out to have nothing to send, choose again.
   for (std::size_t attempt = 0; attempt <= parts_.lines.size(); ++attempt) {
     if (const std::size_t count = poll_lanes(rooms, polled, now); count > 0) return count;
     if (!session_has_turn) break;
@@ -123,7 +123,7 @@ std::optional<Uplink::Choice> Uplink::bridged_turn(Instant now) const {
   return std::nullopt;
 }
 
-// Chooses on each carrier. Returns true if a session has the turn on any of them.
+// Chooses the next source on each carrier. Returns true if it is a session on any carrier.
 bool Uplink::choose_all(Instant now) {
   bool any = false;
   for (const auto& carrier : parts_.carriers) {
@@ -133,13 +133,13 @@ bool Uplink::choose_all(Instant now) {
   return any;
 }
 
-// Polls lanes until one of them has a packet. Polling all of many lanes before every packet would
-// take too long.
+// Polls lanes until one of them has a packet. With many lanes, it would take too long to poll all
+// of them before each packet.
 std::size_t Uplink::poll_lanes(std::span<const MutableBytes> rooms, std::span<Polled> polled,
                                Instant now) {
   if (!parts_.ready_set.from(LaneId())) return 0;
-  // The session that is polled first changes in round robin, so that the control packets of a
-  // session wait for at most one packet of each other session.
+  // The sessions take turns at being polled first. So the control packets of a session wait for at
+  // most one packet of each other session.
   std::size_t count = poll_lane(next_lane_, rooms, polled, now);
   if (count > 0) return count;
   for (const auto& carrier : parts_.carriers) {
@@ -225,9 +225,10 @@ void Uplink::debit(LaneId lane, std::span<const stp::PolledPacket> packets, Inst
   line.sent += sent;
 }
 
-// Charges a frame to all carriers that it may have taken: the carriers with room, or else the
-// carriers with room for urgent packets, or else all carriers. A slow carrier without room is
-// spared. Otherwise the traffic of faster carriers would use up its rate.
+// Charges a frame to each carrier that it may have taken. These are the carriers with room. If no
+// carrier has room, these are the carriers with room for urgent packets or, if there are none
+// either, all carriers. A slow carrier without room is not charged for frames that faster carriers
+// have taken.
 template <typename Takes, typename Book>
 void Uplink::book(std::size_t ip_bytes, Instant now, Takes&& takes, Book&& book_at) {
   const auto has_room = [&](const auto& carrier) {
@@ -296,10 +297,9 @@ Polled Uplink::give_up_dropped() {
   return {};
 }
 
-// Returns the choice of the first carrier on which a new bridged frame in class `turn` would be
-// next; nullopt if there is none. Call this only if no other bridged frame waits in the class. The
-// modem decides which carrier the frame takes. So if there are several carriers, the frame is sent
-// if any of them has room.
+// Call this if no bridged frame waits in class `turn`. If a new bridged frame of this class would
+// be next on any carrier, returns the choice on the first such carrier. One carrier is enough,
+// since the modem decides which carrier the frame takes.
 std::optional<Uplink::Choice> Uplink::way_out(ClassId turn, Instant now) const {
   for (const auto& carrier : parts_.carriers) {
     const auto choice = choose(*carrier, parts_.held.classes() | class_bit(turn), now);
@@ -312,7 +312,7 @@ Instant Uplink::next_turn(Instant now) const {
   if (parts_.held.any_dropped()) return now;
   Instant next = Instant::never();
   for (const auto& carrier : parts_.carriers) {
-    // sessions themselves report when their pacers allow the next packet
+    // each session itself reports when its pacer allows the next packet
     if (parts_.held.classes() == 0 && !carrier->classes.has_maxima()) continue;
     ClassSet streams = 0;
     parts_.ready_set.for_each([&](LaneId lane) {

@@ -1,4 +1,4 @@
-// The keyed hash of an address of a LAN together with a MAC, with which tables are indexed.
+// Computes the keyed hash of a LAN address and a MAC. Tables are indexed by this hash.
 #pragma once
 
 #include <array>

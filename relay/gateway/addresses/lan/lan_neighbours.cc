@@ -209,7 +209,8 @@ bool LanNeighbours::is_silent_since(const IpAddress& host, Instant then) const {
   });
 }
 
-// The silence shows that the owner has moved only if the request was sent, and to the owner alone.
+// A request was not answered in time. If it was sent to the owner alone, the owner has moved. If it
+// could not be sent, the silence shows nothing.
 void LanNeighbours::end_question(const Question& own, Instant now) {
   const LanAddress address{own.host, vlans_of(*own.own)};
   --own_questions_;

@@ -111,8 +111,9 @@ class LanNeighbours {
  private:
   enum class Source : std::uint8_t {
     kNone,
-    kWan,         // a frame from the WAN has shown `towards`, which is not used yet
-    kUnanswered,  // the same, and `towards` is used, since the host has not answered
+    kWan,  // a frame from the WAN has shown `towards`, which is not used yet
+    // A frame from the WAN has shown `towards`. It is used, since the host has not answered.
+    kUnanswered,
     kLan,
   };
   struct Entry {
@@ -139,13 +140,14 @@ class LanNeighbours {
   };
   static constexpr Duration kNoted = Duration::seconds(60);
   static constexpr std::size_t kEntries = 4096;
-  // The most hosts for which requests with the router's MAC as source are open. The same limit
-  // applies to requests with the gateway's own MAC.
+  // Maximum number of open requests with the router's MAC as source. The same maximum applies to
+  // requests with the gateway's own MAC.
   static constexpr std::size_t kQuestions = 64;
-  // The most of the requests with the gateway's own MAC that are sent to all stations. Even stray
-  // SYNs cause such requests, and some places must be left for requests to owners.
+  // Maximum number of open requests with the gateway's own MAC that are sent to all stations. Even
+  // stray SYNs cause such requests, and some places must be left for requests to owners.
   static constexpr std::size_t kQuestionsToAll = kQuestions / 2;
-  // The most addresses per second for which the gateway begins to send requests with its own MAC.
+  // Maximum number of addresses per second for which the gateway begins to send requests with its
+  // own MAC.
   static constexpr unsigned kAskedPerSecond = 64;
   static constexpr std::uint8_t kTries = 3;
   static constexpr std::uint8_t kTriesOfOwner = 2;
@@ -182,8 +184,8 @@ class LanNeighbours {
   std::array<Silence, kQuestions> silences_{};
   std::size_t next_silence_ = 0;
   std::size_t own_questions_ = 0;  // how many of `questions_` have the gateway's own MAC as source
-  // Each new address moves this time by 1 s / kAskedPerSecond. may_ask() limits how far it is ahead
-  // of the clock.
+  // A rate limit: each new address moves this time forward by 1 s / kAskedPerSecond. may_ask()
+  // refuses an address if this time would be too far ahead of the clock.
   Instant asked_until_;
   LanOwners owners_;
   LearnedDestinations destinations_;

@@ -55,8 +55,8 @@ struct NamedMac {
 class LanOwners {
  public:
   static constexpr Duration kKept = Duration::seconds(300);
-  // This time is long, since a connection behind a router may be silent for long, and then still
-  // use the router's old MAC.
+  // How long a move is remembered. A connection behind a router may be silent for long, and then
+  // still use the router's old MAC.
   static constexpr Duration kMovesKept = Duration::seconds(24 * 3600);
   // After an owner was asked, it is asked again only after this time.
   static constexpr Duration kInterval = Duration::seconds(1);
@@ -92,9 +92,10 @@ class LanOwners {
   struct Other {
     MacAddress mac;
     std::uint64_t claim = 0;  // serial number of the claim; never 0
-    // True if the owner was asked and is silent, so that the address has moved. Never true for a
-    // router: any station can claim an unused address, first with the router's MAC, and then with
-    // another MAC.
+    // True if the owner was asked and is silent, so that the address has moved. Always false if
+    // `used` is the MAC of a router for this address. Otherwise a station could claim an unused
+    // address, first with the router's MAC and then with its own MAC. The router would not answer
+    // for that address, and would seem to have moved.
     bool has_moved = false;
   };
   // Returns a MAC other than `used` to which frames for this address may be sent. If the table has
@@ -111,8 +112,8 @@ class LanOwners {
     NamedMac owner;
     // The other MAC that claims the address. After a move, it is the previous owner.
     NamedMac candidate;
-    // The latest third MAC that has claimed the address since the owner was asked; zero if there is
-    // none.
+    // The latest MAC, other than `owner` and `candidate`, that has claimed the address since the
+    // owner was asked; zero if there is none.
     NamedMac latest;
     // Source MAC of a host that receives frames at the owner's MAC.
     MacAddress sender;
@@ -143,8 +144,9 @@ class LanOwners {
 
   HashKey key_;
   std::vector<Entry> entries_;
-  // Indexed by the hash of a MAC and its VLANs: the index of the latest entry in which this MAC is
-  // the owner, and another MAC has claimed the address.
+  // Finds entries by the MAC of their owner. The position is a hash of this MAC and its VLANs. The
+  // value is the index of the latest entry of this owner for which another MAC has claimed the
+  // address.
   std::vector<std::uint16_t> by_owner_;
   std::vector<Move> moves_;  // the latest moves, indexed by the hash of the old MAC
   std::uint64_t claims_ = 0;

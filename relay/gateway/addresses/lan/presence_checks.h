@@ -40,7 +40,8 @@ class PresenceChecks {
   // is asked for again soon.
   static constexpr Duration kInterval = Duration::seconds(2);
   static constexpr Duration kLongestInterval = Duration::seconds(64);
-  static constexpr std::size_t kMostAsked = 64;  // hosts at the same time
+  // Maximum number of hosts that are asked for at the same time.
+  static constexpr std::size_t kMostAsked = 64;
   static constexpr unsigned kAskedPerSecond = 32;
 
   // The events that prove that the host is here.
@@ -52,10 +53,11 @@ class PresenceChecks {
   struct Check {
     LanAddress address;
     NamedMac named;
-    // The peer at the other LAN. It has reported the host, or it gets the report about the host.
+    // The peer on the other LAN. If the host seems to have arrived here, this peer gets the report.
+    // If the host seems to have left, this peer has sent the report.
     FarGatewayId peer;
     State state = State::kNone;  // the latest result
-    // The time at which the series of requests began that led to `state`.
+    // Start of the series of requests that led to `state`.
     Instant began = {};
     Instant changed = {};
     bool is_asked = false;  // the gateway is asking for the host now
@@ -131,8 +133,8 @@ class PresenceChecks {
   std::vector<Check> checks_;
   std::vector<Question> questions_;
   std::vector<Result> settled_;
-  // Each new host moves this time by 1 s / kAskedPerSecond. may_ask() limits how far it is ahead of
-  // the clock.
+  // A rate limit: each new host moves this time forward by 1 s / kAskedPerSecond. may_ask() refuses
+  // a host if this time would be too far ahead of the clock.
   Instant asked_until_;
 };
 

@@ -22,7 +22,8 @@ constexpr Duration kBlock = Duration::milliseconds(200);
 constexpr Duration kCompressedBlock = Duration::milliseconds(600);
 constexpr std::uint64_t kLeastCompressed = 2'000;
 constexpr std::uint64_t kMostAtFirst = 64 * 1024;
-// With fewer segments in flight, a host's TCP must often stop and wait for an acknowledgment.
+// Minimum number of segments that a host may have in flight. With fewer, its TCP must often stop
+// and wait for an acknowledgment.
 constexpr std::uint64_t kLeastSegments = 4;
 constexpr std::uint64_t kUsualSegment = 1460;
 // In a flight a host may send this many times the bytes that the link sent in the flight before, as

@@ -23,32 +23,32 @@ struct Outlook {
 std::uint64_t first_ahead(BitRate share);
 
 // The limit in bytes: as many as the link sends in a flight, which is a round trip and some tenths
-// of a second. So when the host sends its FIN, the flow's last flight has not left this gateway
-// yet. The gateway sends the last flight with repairs, since a retransmission would delay the end
-// of the flow. The limit may be two flights if traffic that the session does not see leaves the
-// flow less than its share.
+// of a second. A host that is so far ahead sends its FIN before its last flight of bytes leaves
+// this gateway. So the gateway can send the last flight with repairs (redundant packets), since a
+// retransmission would delay the end of the flow. If traffic that the session does not see leaves
+// the flow less than its share, the limit may be two flights.
 std::uint64_t most_ahead(const Flow& f, const Outlook& outlook, Instant now);
-// The same, computed from the share at the flow's last block. A flow without a block uses the share
-// of a new flow.
+// Computes the same limit from the share at the flow's last block. A flow without a block uses the
+// share of a new flow.
 std::uint64_t most_ahead(const Flow& f, const stp::Session& session, Instant now);
 
 // Whether `waiting` bytes of the host nearly reach the limit, so that the host's window keeps it
 // from sending more.
 bool fills_a_flight(const Flow& f, std::uint64_t waiting);
 
-// The most encoded bytes of a block. The far gateway delivers nothing of a compressed block before
-// the block is complete, but delivers the bytes of a raw block as they arrive.
+// Maximum number of encoded bytes in a block. The far gateway delivers nothing of a compressed
+// block before the block is complete, but delivers the bytes of a raw block as they arrive.
 struct LargestBlock {
   std::uint64_t compressed = 0;
   std::uint64_t raw = 0;
 };
 LargestBlock largest_block(const Flow& f, const Outlook& outlook, Instant now);
 
-// Call this when the stream asks for a block because all bytes of earlier blocks were sent. Call it
-// before the functions above.
+// The stream asks for a block when all bytes of earlier blocks were sent. Call this first, before
+// the functions above.
 void end_block(Flow& f, const Outlook& outlook, Instant now);
-// Call this when a block of `plain` bytes of the host, `encoded` bytes in the stream, is ready to
-// be sent.
+// Call this when a block is ready to be sent. The block has `plain` bytes of the host, in `encoded`
+// bytes of the stream.
 void begin_block(Flow& f, std::uint64_t plain, std::uint64_t encoded);
 
 }  // namespace satrelay::gateway

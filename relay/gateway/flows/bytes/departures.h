@@ -22,8 +22,9 @@ class Departures {
     if (!rest_waits_) busy_since_ = now;
     std::uint64_t left = std::exchange(leaving_, 0);
     if (now - since_ > period) {
-      // If nothing waited behind the block, it is not known when the block was sent. Otherwise only
-      // a part of the block was sent within one period.
+      // The last block began more than a period ago. If bytes waited behind it, the link was busy
+      // all the time, and only a part of the block was sent within one period. Otherwise the block
+      // may have been sent long ago, and is not counted.
       left = !rest_waits_
                  ? 0
                  : static_cast<std::uint64_t>(static_cast<double>(left) *

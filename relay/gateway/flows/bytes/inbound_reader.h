@@ -18,7 +18,7 @@ class InboundReader {
       : session_(session), stream_(stream), stored_(*session.streams().received(stream)) {}
 
   std::uint64_t readable() const { return stored_.readable() - ahead_; }
-  ConstBytes front() const { return stored_.front(ahead_); }  // the first contiguous part
+  ConstBytes front() const { return stored_.front(ahead_); }  // first contiguous part of the bytes
   // Fills `out`, which must not be larger than readable().
   void copy(MutableBytes out) const { stored_.copy_front(out, ahead_); }
   void skip(std::uint64_t count) { ahead_ += count; }

@@ -9,7 +9,7 @@
 namespace satrelay::gateway {
 namespace {
 
-// The most pieces of memory that one raw block may consist of.
+// Maximum number of pieces of memory in one raw block.
 constexpr std::size_t kMostPieces = 64;
 // A block begins only if there is room for this many bytes, or for all readable bytes if they are
 // fewer. So the share of headers stays small.
@@ -413,12 +413,12 @@ SpliceResult Splice::raw_to_host(Flow& flow, InboundReader& inbound, std::uint64
   return SpliceResult::kDone;
 }
 
-// If only some plain bytes of a block can be queued, the block is decompressed again later for the
-// rest. If enough bytes can be queued each time, that is cheaper than a buffer for each flow. A
-// slow host, or a lack of memory, must not make the gateway decompress a block many times. So
-// decompression waits until the largest block would fit into the queue for the host. It also waits
-// until there is memory for the rest of the block or for kWorthDecoding bytes, or until half of the
-// flow's own memory is free.
+// Whether a compressed block may be decompressed now. If only some of its plain bytes can be
+// queued, it must be decompressed again later for the rest. That is cheaper than a buffer for each
+// flow, but must not happen many times for one block. So the caller waits until the queue for the
+// host has room for the largest block, and this function checks the memory. There must be memory
+// for the rest of the block or for kWorthDecoding bytes, whichever is less. Alternatively, the
+// flow's own memory must have room for the rest of the block, or be half free.
 bool Splice::has_room(const Flow& flow, std::uint64_t left, std::uint64_t memory) {
   const std::uint64_t own = flow.endpoint.sending().own_memory();
   const bool has_memory = memory > own && memory >= std::min<std::uint64_t>(left, kWorthDecoding);

@@ -41,8 +41,8 @@ class Splice {
     encoder_.make_room_for(dictionary);
   }
 
-  // The most plain bytes of a block. The far gateway holds a compressed block until it is complete,
-  // and passes on the bytes of a raw block as they arrive.
+  // Maximum number of plain bytes in a block. The far gateway holds a compressed block until it is
+  // complete, and passes on the bytes of a raw block as they arrive.
   struct Largest {
     std::size_t compressed = 0;
     std::size_t raw = 0;
@@ -51,9 +51,9 @@ class Splice {
   // the dictionary if there is one and it saves bytes.
   [[nodiscard]] SpliceResult to_stream(Flow& flow, stp::Session& session, const Largest& largest,
                                        SharedDictionary& dictionary, Instant now);
-  // Moves bytes of the stream to the host's endpoint: about `useful` bytes, at most one compressed
-  // block more, or fewer if the budget of work is spent. `memory` is the number of plain bytes for
-  // which there is memory now. The function subtracts the bytes that it moves.
+  // Moves about `useful` bytes of the stream to the host's endpoint. The last compressed block may
+  // exceed this number. Moves fewer bytes if the budget of work is spent. `memory` is the number of
+  // plain bytes for which there is memory now. The function subtracts the bytes that it moves.
   [[nodiscard]] SpliceResult to_host(Flow& flow, stp::Session& session, std::uint64_t useful,
                                      std::uint64_t& memory, Instant now);
 

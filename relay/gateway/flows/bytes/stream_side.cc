@@ -10,9 +10,9 @@
 namespace satrelay::gateway {
 namespace {
 
-// A block of this size, its header, and a marks block (DSCP and TTL) before it fit into a stream's
-// share of the lane. They also fit into the reserve of the store in which the far gateway keeps the
-// block until it is complete (memory_plan.cc).
+// A block of this size fits into a stream's share of the lane, together with its header and a marks
+// block (DSCP and TTL) in front of it. All of them also fit into the reserve of the store in which
+// the far gateway keeps the block until it is complete (memory_plan.cc).
 constexpr std::uint64_t kSmallestBlock = 480;
 
 // A raw block may have this many bytes, however many streams there are, unless the link takes long

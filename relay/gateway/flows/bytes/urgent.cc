@@ -48,9 +48,10 @@ void show_far_urgent(Flow& f) {
   if (notice.after <= f.bytes.to_lan) {
     f.endpoint.mark_urgent(notice.mark);
   } else if (!f.endpoint.sending().is_urgent()) {
-    // A newer CONFIRM has replaced the CONFIRM with the mark `after`, and the block with that mark
-    // is stuck in the stream. If there is a third mark before `after`, the octet of the third mark
-    // becomes an ordinary octet, as in TCP itself.
+    // The host has not got the bytes up to the earlier mark `after`. A newer CONFIRM has replaced
+    // the CONFIRM that carried `after`, and the block with `after` is stuck in the stream. So show
+    // `after` first. If there is a third mark before `after`, the octet of the third mark becomes
+    // an ordinary octet, as in TCP itself.
     f.endpoint.mark_urgent(notice.after);
   }
 }

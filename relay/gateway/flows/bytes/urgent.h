@@ -1,7 +1,7 @@
-// Urgent data of a flow, from host to host (docs/stp.md section 14). The stream carries an urgent
-// mark before the bytes, so no urgent octet reaches the far host as an ordinary one. CONFIRM
-// carries the mark too: even if the bytes are stuck behind a closed window, the far host must learn
-// that there is urgent data.
+// Urgent data of a flow, from host to host (docs/stp.md section 14). An urgent mark is a position
+// in the host's bytes, taken from an urgent pointer. The stream carries the mark before the bytes,
+// so no urgent octet reaches the far host as an ordinary one. CONFIRM carries the mark too: even if
+// the bytes are stuck behind a closed window, the far host must learn that there is urgent data.
 #pragma once
 
 #include <cstdint>

@@ -6,9 +6,9 @@
 
 namespace satrelay::gateway {
 
-// Whether a flow with a deferred reset must free its memory now. One of its hosts has already reset
-// the connection. So if memory is short, such flows are the first to end, one after the other. If
-// slots for flows are short, the relay also ends such flows first.
+// Whether a flow with a deferred reset must free its memory now. One of the flow's hosts has
+// already reset the connection. So such flows end first if memory is short, one after the other,
+// and also if slots for flows are short.
 bool DeferredResets::gives_memory_back(const Flow& f, Instant now) {
   return parts_.windows.crowds_streams(f, 0) && parts_.room_pace.take(now);
 }

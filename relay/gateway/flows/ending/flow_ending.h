@@ -37,9 +37,10 @@ class FlowEnding {
   // An ICMP error has ended the attempt to connect. Reports the error to the peer, if the peer
   // understands ICMP errors. Otherwise handle_closed_endpoint() reports the closest reset reason.
   void hand_over(Flow& f, const stp::IcmpRefusal& refusal, Instant now);
-  // The peer was silent for too long, or has reported nothing about its server. A peer that is
-  // still silent may have restarted, so the flow is kept in the list of flows that the peer gets
-  // after the silence.
+  // Ends a flow that has waited too long for its peer: the peer was silent, or has not reported
+  // whether the far host answers. A peer that is still silent may have restarted, and may no longer
+  // know the flow. So the flow is put on a list that the peer gets when it answers again
+  // (ControlMessages::remember()).
   void give_up(std::uint32_t slot, Instant now);
   // The session no longer has the stream.
   void lose_stream(std::uint32_t slot, PeerEpochLog::Kind kind, Instant now);

@@ -1,6 +1,6 @@
-// Finds flows that wait for a server's answer by the addresses and ports of the answer, in any
-// VLAN. The table has a fixed size and is direct-mapped: a later flow replaces an earlier flow with
-// the same hash, and the earlier flow is then not found.
+// Finds the flow that waits for a server's answer. The addresses and ports of the answer are the
+// key; its VLAN does not matter. The table has a fixed size and is direct-mapped: a later flow
+// replaces an earlier flow with the same hash, and the earlier flow is then not found.
 #pragma once
 
 #include <cstddef>

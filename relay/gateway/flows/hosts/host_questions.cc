@@ -65,9 +65,9 @@ void go_on_for_our_host(Flow& f, HostQuestions& q, const stp::Session& session, 
   const stp::HostAnswer word = session.streams().confirmation(f.inbound_stream()).word;
   if (word.question == q.asked) return word.silent ? withhold(q, counters) : answer(f, q);
   if (now < q.until) return;
-  // If the far host was silent and sends something again, the far gateway reports that at once. So
-  // if the report on the latest keep-alive is late, an older report that the far host is silent
-  // still holds.
+  // When a silent far host sends something again, the far gateway reports that at once. So if the
+  // report on the latest keep-alive is late, an earlier report that the far host is silent is still
+  // true.
   const bool is_silent = word.silent && word.question > 0 && word.question < q.asked;
   if (is_silent || session.peer_state() != stp::PeerState::kAlive) return withhold(q, counters);
   counters.add(Counter::kQuestionsUnanswered);
@@ -129,7 +129,7 @@ void follow_questions(Flow& f, const stp::Session& session, const stp::Confirmat
   f.make_rare().far_keep_alives = far.keep_alives;
   if (!session.agreed().host_words()) return f.endpoint.send_keep_alive(now);
   HostQuestions& q = questions_of(f);
-  if (!q.host_until.is_never()) return;  // the answer that is awaited counts for this question too
+  if (!q.host_until.is_never()) return;  // the awaited answer counts for this question too
   const bool knows = q.word.question > 0 && !q.word.silent && now < q.heard + kFresh;
   if (knows) {
     q.word.question = far.keep_alives;

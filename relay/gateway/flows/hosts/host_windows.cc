@@ -65,9 +65,10 @@ HostWindows::Means HostWindows::means(const Arena& part) const {
           .flows = flows};
 }
 
-// Half of the memory for hosts' windows is reserved for flows with bytes that the link already
-// sends. A flow without such bytes gets at most an equal part of the other half. So flows to far
-// hosts that read nothing cannot use up the first half, however many flows there are.
+// The window of a flow from which the link has sent nothing yet. Such flows together get at most
+// half of the memory for hosts' windows, in equal parts. The other half is reserved for flows that
+// the link already serves. So flows to far hosts that read nothing cannot use up that half, however
+// many there are.
 std::uint64_t HostWindows::first(const Means& means, LanHosts::Index host) const {
   const std::uint64_t kept = means.kept_for_streams + means.host_windows / 2;
   const std::uint64_t part = means.host_windows / 2 / std::max<std::uint64_t>(means.flows, 1);

@@ -1,7 +1,8 @@
 // Divides the gateway's memory among flows: how much hosts may send, how much is queued for them,
 // and whether there is memory for one more flow. It never uses memory that is promised to peers.
-// Each limit applies to one part of the arena, the part of the flow's peer. If several peers have
-// parts, the amounts that are kept free are in proportion to the memory that the part can have.
+// Each limit applies to one part of the arena, the part of the flow's peer. If the arena is divided
+// among several peers, each part keeps an amount free that is in proportion to the memory that this
+// part can have.
 #pragma once
 
 #include <algorithm>

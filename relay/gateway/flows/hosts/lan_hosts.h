@@ -54,7 +54,8 @@ class LanHosts {
   void look_up(const IpAddress& address) const;
   HashKey key_;
   SlotIndex by_address_;
-  std::vector<Host> hosts_;  // capacity for the most flows is reserved, so that no flow allocates
+  // Has capacity for `most_flows` hosts, so that adding a flow does not allocate.
+  std::vector<Host> hosts_;
   std::vector<Index> free_;
   mutable Last last_;
 };

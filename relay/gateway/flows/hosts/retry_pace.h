@@ -19,8 +19,8 @@ class RetryPace {
   // there is a free turn. `flows` is the number of flows that may take turns.
   void bring_forward(Instant& at, std::size_t flows, Instant now) {
     const Instant soonest = now + wait_;
-    // With one turn for each flow, no turn is later than this. But `next_` may be later, since
-    // flows that have ended leave their turns unused.
+    // If each flow has one turn, no turn is later than this. But `next_` may be later, since flows
+    // that have ended leave their turns unused.
     const Instant latest = soonest + kGap * static_cast<std::int64_t>(flows);
     const Instant place = earlier(later(soonest, next_), latest);
     if (place >= at) return;

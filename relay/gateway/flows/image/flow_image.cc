@@ -46,7 +46,8 @@ FlowStreams streams_of(const Flow& f) {
   return {f.stream == Flow::kNoStream ? std::nullopt : std::optional(f.stream), f.inbound()};
 }
 
-// Writing an object into an image releases its bytes of the arena, so that `f` can be destroyed.
+// Releases the flow's bytes of the arena, so that `f` can be destroyed. Writing an object into an
+// image has this effect.
 void give_up_bytes(Flow& f, Instant now) {
   std::vector<std::byte> given_up;
   Image writer = Image::writer(given_up, now);

@@ -55,8 +55,9 @@ class FlowImage {
  public:
   static constexpr std::uint32_t kVersion = 2;
 
-  // Takes the bytes out of the flow and its streams. Next the caller must destroy the flow, and it
-  // must not use the session before the streams were read.
+  // Writes a flow into an image, which takes the bytes out of the flow and its streams. Afterwards
+  // the caller must destroy the flow, and must not use the session until read() has restored the
+  // streams.
   static std::vector<std::byte> write(Flow& f, stp::Session& session, Instant now);
 
   // `session` is the session of the lane in `ground`, and has the streams of the flow. If a fault

@@ -9,11 +9,10 @@ constexpr Duration kDoubtAfter = Duration::seconds(1);
 }  // namespace
 
 // Handles a segment of the server that shows another connection with this 4-tuple: a bridged
-// connection, or a connection that is older than the gateways. Until the handshake is complete, the
-// gateway cannot know whether the client itself or a forger asked for this flow. TCP demands an
-// RST, but it could end a connection of honest hosts. The segment may be forged too, but then the
-// real server answers the first SYN before the gateway sends a second SYN. So the gateway drops the
-// segment, and refuses the flow only after it has repeated the SYN. The client's gateway then
+// connection, or a connection that is older than the gateways. TCP demands an RST. But a forger may
+// have sent the client's SYN, and the RST would end a connection of honest hosts. So the gateway
+// drops the segment. The segment may be forged too, but then the real server answers the first SYN.
+// So the gateway refuses the flow only after it has repeated the SYN. The client's gateway then
 // bridges the next SYN, so that the two hosts themselves resolve the conflict.
 bool AwaitedServers::handle_other_connection(std::uint32_t slot, const wire::TcpHeader& header,
                                              Instant now) {

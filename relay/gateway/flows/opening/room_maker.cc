@@ -55,9 +55,10 @@ void RoomMaker::handle_timeout(Instant now) {
   }
 }
 
-// A flow is ended only to make room for its own host, or for a host with fewer flows. It is also
-// ended only for its own peer, or for a peer with fewer flows. If memory is short, only flows of
-// the same peer are candidates, since each peer has its own part of the memory.
+// Whether the flow may be ended to make room for `wanted`. The wanted host must be the flow's own
+// host, or have fewer flows. The wanted peer must be the flow's own peer, or have fewer flows. If
+// memory is short, the wanted peer must be the flow's own peer, since each peer has its own part of
+// the memory.
 bool RoomMaker::makes_room_for(const Flow& f, const Wanted& wanted, Counter lack) const {
   const LanHosts& hosts = parts_.quotas.hosts();
   const EqualParts<FarGatewayId>& peers = parts_.quotas.flows();

@@ -25,8 +25,9 @@ class RoomMaker {
             PeerEpochs& epochs)
       : parts_(parts), room_(room), resets_(resets), ending_(ending), epochs_(epochs) {}
 
-  // Call this if there is no room for one more flow of the host with the lane's peer. If another
-  // flow has made no progress for long, that flow is ended soon, so that a later flow finds room.
+  // Call this if there is no room for one more flow between the host and the lane's peer. If
+  // another flow has made no progress for long, that flow is ended soon, so that a later flow finds
+  // room.
   void want(LaneId lane, const IpAddress& host) { wanted_ = Wanted{.lane = lane, .host = host}; }
   void handle_timeout(Instant now);
   Instant next_timeout() const { return wanted_ ? parts_.room_pace.next() : Instant::never(); }

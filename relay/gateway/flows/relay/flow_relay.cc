@@ -11,8 +11,8 @@
 namespace satrelay::gateway {
 namespace {
 
-// The most flows that one call visits in each of three loops: over flows with due timers, over
-// unfinished flows, and over flows that may have a frame to send.
+// Maximum number of flows that one call visits in each of three loops: over flows with due timers,
+// over unfinished flows, and over flows that may have a frame to send.
 constexpr int kFlowsPerCall = 64;
 
 void note_payload(const Flow& f, FlowHot& hot, Instant now) {
@@ -125,7 +125,7 @@ std::size_t FlowRelay::take_segments(Flow& f, const Frame& frame,
   // Use only accepted segments: any station on the LAN can send with these addresses and ports.
   const bool is_accepted = acceptance == tcp::Acceptance::kAccepted;
   if (is_accepted && urgent && note_urgent(f, *urgent, in_order, parts_.tcp_counters)) {
-    // An empty segment with a new urgent mark does not count as a stray answer.
+    // An empty segment with a new urgent mark looks like a stray answer, but is none.
     f.handled.stray_answers = static_cast<std::uint16_t>(
         f.handled.stray_answers + f.endpoint.questions().stray_answers() - stray);
   }

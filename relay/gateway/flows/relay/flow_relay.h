@@ -61,10 +61,10 @@ class FlowRelay final : public stp::StreamSource, public LanReportReader {
   // --- input of a flow -------------------------------------------------------------------------
   // Handles consecutive segments of the flow's host. `frame` is the frame of the first segment. The
   // other frames have the same Ethernet header, traffic class and hop limit. `visit` is kGoesOn if
-  // the flow has had segments since it was last advanced. Returns true if the flow must be
-  // advanced: after the flow's last segment, and before anything else happens, the caller must call
-  // transfer().advance(). The caller must also call it before an RST, since the segments before the
-  // RST may have completed the handshake.
+  // the flow has had segments since it was last advanced. If the result is true, the caller must
+  // call transfer().advance() after the flow's last segment, and before anything else happens. The
+  // caller must also call it before an RST of the flow, since the segments before the RST may have
+  // completed the handshake.
   enum class Visit : std::uint8_t { kBegins, kGoesOn };
   [[nodiscard]] bool handle_segments(std::uint32_t slot, const Frame& frame,
                                      std::span<const tcp::Segment> segments, Visit visit,
@@ -74,7 +74,8 @@ class FlowRelay final : public stp::StreamSource, public LanReportReader {
   void handle_icmp_error(std::uint32_t slot, const Frame& frame, Instant now);
   // Handles an event of a flow's stream.
   void handle_event(LaneId lane, const stp::Event& event, Instant now);
-  // Handles the peer's report to which MAC its host addresses frames for a host of this LAN.
+  // Handles the peer's report on the MAC to which a far host addresses its frames for a host of
+  // this LAN.
   void hear_destination(LaneId lane, const LanDestination& told, Instant now);
   void handle_timeout(Instant now);
   // Implements stp::StreamSource. The pacer asks for the next block of a stream.

@@ -10,8 +10,8 @@ namespace satrelay::gateway {
 
 class FlowRing {
  public:
-  // The most segments that a flow sends before the next flow has its turn. Long turns keep the
-  // flow's data in the processor's cache.
+  // Maximum number of segments that a flow sends before the next flow has its turn. Long turns keep
+  // the flow's data in the processor's cache.
   static constexpr std::uint32_t kTurn = 16;
 
   explicit FlowRing(std::uint32_t slots) : ring_(slots), queued_(slots, false) {}

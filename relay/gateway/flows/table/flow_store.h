@@ -47,11 +47,11 @@ class FlowStore {
   std::uint32_t find(const FlowKey& key, std::uint64_t hash) const {
     return table_.find(hash, [&](std::uint32_t slot) { return flows_[slot]->key == key; });
   }
-  // Number of times that a flow was added or removed. While it does not change, each flow is still
-  // in the slot in which it was found.
+  // Number of times that a flow was added or removed. While this number does not change, each flow
+  // is still in the slot in which it was found.
   std::uint64_t changes() const { return changes_; }
-  // prefetch_way() prefetches the memory that find() reads, and prefetch() the memory that handling
-  // of a segment of the flow reads.
+  // prefetch_way() prefetches the memory that find() reads. prefetch() prefetches the memory that
+  // is read to handle a segment of the flow.
   void prefetch_way(std::uint64_t hash) const { table_.prefetch(hash); }
   void prefetch(std::uint32_t slot) const;
   std::uint32_t find(std::uint64_t id, WorkCount& work) const;

@@ -20,7 +20,8 @@ void FlowTable::insert(const FlowKey& flow, std::uint32_t slot) {
 void FlowTable::erase(const FlowKey& flow, std::uint32_t slot) {
   std::size_t hole = tag_of(flow) & mask_;
   while (entries_[hole].slot != slot) hole = (hole + 1) & mask_;
-  // Close the gap: an entry may move into the hole unless its home is behind the hole.
+  // Close the gap. Each later entry may move into the hole, unless the position that its hash gives
+  // is behind the hole.
   for (std::size_t i = (hole + 1) & mask_; entries_[i].slot != kNoSlot; i = (i + 1) & mask_) {
     const std::size_t distance_from_home = (i - entries_[i].tag) & mask_;
     const std::size_t distance_from_hole = (i - hole) & mask_;

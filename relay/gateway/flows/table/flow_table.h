@@ -1,5 +1,5 @@
-// Finds the slot of a flow by its key: open addressing with linear probing, sized once for the most
-// flows that the gateway may hold, so that at most half of the entries are in use.
+// Finds the slot of a flow by its key: open addressing with linear probing. The table has a fixed
+// size, so that at most half of the entries are in use with the maximum number of flows.
 #pragma once
 
 #include <cstdint>

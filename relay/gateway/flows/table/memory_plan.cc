@@ -17,9 +17,9 @@ constexpr ByteCount kLeastHostWindow = ByteCount(4ULL << 20);
 // The smallest arena if `limits.memory` is not set.
 constexpr ByteCount kLeastUseful = ByteCount(64ULL << 20);
 constexpr std::size_t kSmallestReserve = 512;
-// If there are very many streams and no host reads, each stream has only its reserve. A block of
-// bytes that is as large as a stream's share of the lane always fits into the reserve, so every
-// block becomes complete.
+// If there are very many streams and no host reads, each stream has only its reserve. A block is
+// then no larger than a stream's share of the lane. The share fits into the reserve, so every block
+// becomes complete.
 static_assert(kSmallestReserve >= stp::LaneShares::kShare);
 // A large reserve holds whole segments, which then need no block.
 constexpr std::size_t kLargestReserve = 4096;

@@ -24,7 +24,7 @@ struct MemoryPlan {
   std::size_t reserve_size = 0;                        // size of a reserve of the arena
   IdVector<LaneId, std::uint64_t> lane_receive_limit;  // credit for all flows of a lane, in bytes
   IdVector<LaneId, std::uint64_t> flow_receive_limit;  // credit for one flow of a lane, in bytes
-  std::uint64_t flow_send_limit = 0;  // most bytes that one flow stores for its peer
+  std::uint64_t flow_send_limit = 0;  // maximum number of bytes that one flow stores for its peer
   std::uint64_t host_window = 0;      // largest window towards a host, in bytes
   std::uint64_t host_windows = 0;     // the windows of all hosts together, in bytes
 };
@@ -32,10 +32,13 @@ struct MemoryPlan {
 // If `limits.memory` is 0, the arena holds the bytes of four seconds of all links in both
 // directions, and at least config::kMemoryOfAFlow for each flow of the table. Half of the arena is
 // enough for the reserves of all flows of the table. The other half has a few blocks for each of
-// thousands of flows. A single flow that fills a lossy link needs memory for 0.6 s of the link at
-// the sender. At the receiver it needs memory for three round trips: for bytes that arrive while a
-// retransmission is in flight, and until their credit is renewed. Three eighths of four seconds,
-// times the flow's share of a lane, are enough for both.
+// thousands of flows.
+//
+// A single flow that fills a lossy link needs memory at both ends. The sender stores the bytes that
+// the link sends in 0.6 s. The receiver stores the bytes of three round trips: they arrive while a
+// retransmission is in flight, and until their credit is renewed. The credit of all peers is three
+// eighths of the arena, and a flow may use three quarters of the credit of its lane. That is enough
+// for both ends.
 //
 // If a gateway has several workers, this is the memory of one worker. If `limits.memory` is set,
 // the worker has its part of that memory, and its sessions with a peer divide the peer's credit.

@@ -31,8 +31,9 @@ Counter counter_for(stp::ResetReason reason) {
   }
 }
 
-// For an ICMP error, returns the reason that a peer without kIcmp would have sent, so that this
-// gateway counts and remembers both in the same way.
+// Returns the reason of the reset. For an ICMP error, returns the reason that a peer without kIcmp
+// would have sent. So this gateway handles the error in the same way, whether or not the peer
+// supports kIcmp.
 stp::ResetReason reason_of(const Flow& f, const stp::Event& event) {
   if (event.reason != stp::ResetReason::kIcmp) return event.reason;
   const auto kind = path_error(f.key.local.version(), {event.icmp.type, event.icmp.code});

@@ -8,7 +8,7 @@ namespace {
 // Repeats with at least this interval come from a timer of the host, and not from one burst of
 // losses.
 constexpr Duration kBetweenRepeats = Duration::milliseconds(100);
-// The most flows of one host that one call visits.
+// Maximum number of flows of one host that one call visits.
 constexpr int kFlowsOfHostPerCall = 64;
 
 }  // namespace
@@ -86,8 +86,8 @@ void HostTracker::hear_elsewhere(Flow& f, const wire::EthernetHeader& seen, bool
   if (!try_destination(f, now)) try_mac(f, seen.source);
 }
 
-// While the flow tries another MAC, it returns to the known MAC at the first answer from there,
-// since frames that were sent to the known MAC may have caused this answer. It returns only once.
+// If the flow tries another MAC, and an answer arrives from the known MAC, the flow returns to the
+// known MAC: frames that were sent there may have caused the answer. It returns only once.
 bool HostTracker::goes_home(Flow& f, const MacAddress& sender) {
   if (!f.lan.seeks_host) return false;
   FlowRare& rare = f.make_rare();

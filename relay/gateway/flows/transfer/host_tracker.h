@@ -50,13 +50,13 @@ class HostTracker {
   // flow is trying another MAC, it first returns to the known MAC, however many new claims there
   // are. So a claim that the host does not confirm costs the flow only one retransmission.
   void seek_host(Flow& f, Instant now);
-  // If the gateway has asked the owner of the MAC in use, and the owner is silent, the flow uses
-  // the other MAC that claims the host's address.
+  // The gateway may have asked the owner of the host's address, which has the MAC in use. If the
+  // owner is silent, the flow uses the other MAC that claims the address.
   void follow_move(Flow& f, Instant now);
 
   // --- knowledge from elsewhere ----------------------------------------------------------------
-  // The peer reports to which MAC its host addresses frames for a host of this LAN. `slot` is the
-  // flow that the report names; kNoSlot if there is no such flow.
+  // The peer reports the MAC to which a far host addresses its frames for a host of this LAN.
+  // `slot` is the flow that the report names; kNoSlot if there is no such flow.
   void hear_destination(LaneId lane, std::uint32_t slot, const LanDestination& told, Instant now);
   // The LAN has not shown yet how to reach the flow's host: asks for the host. The flow sends
   // nothing until hear() is called for its host.

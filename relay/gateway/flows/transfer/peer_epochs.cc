@@ -3,7 +3,8 @@
 namespace satrelay::gateway {
 namespace {
 
-// The most slots that one call visits. For each of them a stream may be opened, or a host reset.
+// Maximum number of slots that one call visits. For each of them a stream may be opened, or a host
+// reset.
 constexpr int kFlowsPerStep = 64;
 
 }  // namespace

@@ -70,7 +70,9 @@ class PeerEpochs {
   HostTracker& hosts_;
   FlowEnding& ending_;
   FlowTransfer& transfer_;
-  std::uint32_t events_ = 0;  // number of epochs of all peers and of moves of hosts so far
+  // Number of events so far that each flow must handle: a peer has restarted or closed, or hosts
+  // have moved.
+  std::uint32_t events_ = 0;
   std::uint16_t configurations_ = 0;
 };
 

@@ -21,7 +21,7 @@ std::size_t data_at(const Frame& fragment) {
   return fragment.extensions.fragment ? ip + fragment.extensions.fragment->data_at : ip;
 }
 
-// Size of the headers that the length field of the whole datagram counts.
+// Size of the headers that the length field of the whole datagram includes.
 std::size_t counted_headers(const Frame& fragment) {
   if (fragment.ip.source.is_v4()) return fragment.ip.header_size;
   return fragment.extensions.fragment->data_at - wire::kFragmentHeaderSize;

@@ -1,6 +1,6 @@
-// Fragments of reassembled datagrams that are bridged after all. They are sent by the WAN port
-// unchanged, from the reassembly's memory. A fragment that need not wait is sent when the port is
-// next polled. A fragment that must wait for the link has a slot among the held frames.
+// Fragments that the reassembly has held, and that the gateway then bridges. They are sent by the
+// WAN port unchanged, from the reassembly's memory. A fragment that need not wait is sent when the
+// port is next polled. A fragment that must wait for the link has a slot among the held frames.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // Remembers to which owners of addresses the workers of a gateway have just sent ARP requests or
 // neighbour solicitations. The thread that receives an answer passes the answer to all workers,
-// even above the rate to which other messages are limited (Steering).
+// even if ARP and Neighbour Discovery exceed their rate limit (Steering).
 //
 // All workers share this object without a lock.
 #pragma once

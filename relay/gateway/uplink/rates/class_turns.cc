@@ -12,8 +12,8 @@ namespace satrelay::gateway {
 using schedule::ClassId;
 using schedule::ClassSet;
 
-// If there are several links, the gateway does not know which link the frame takes, so it uses the
-// longest wait.
+// If there are several links, the gateway does not know which link the frame takes. So use the
+// limits of the link with the longest wait.
 HeldFrames::Terms ClassTurns::held_terms(ClassId turn) const {
   HeldFrames::Terms terms = parts_.carriers.front()->held_terms(turn);
   for (const auto& carrier : parts_.carriers) {

@@ -1,4 +1,4 @@
-// The classes of traffic on the carriers: the class with which a bridged frame waits, the rates of
+// The classes of traffic on the carriers: the class in which a bridged frame waits, the rates of
 // each class on each carrier, and the number of hosts, frames and bytes that wait in a class.
 #pragma once
 
@@ -24,14 +24,14 @@ class ClassTurns {
   void apply(Instant now);
   ClassResult set(std::string_view name, const ClassChange& change, Instant now);
 
-  // The class with which bridged frames of class `id` wait: the class itself, or kRelayed.
+  // The class in which bridged frames of class `id` wait: `id` itself or kRelayed.
   schedule::ClassId turn_of(schedule::ClassId id) const;
-  // The class to which a bridged frame is counted after it has waited with class `turn`.
+  // The class in which a bridged frame is counted after it has waited in class `turn`.
   schedule::ClassId counted_as(schedule::ClassId turn) const;
   HeldFrames::Terms held_terms(schedule::ClassId turn) const;
 
   std::size_t waiting_hosts(schedule::ClassId id) const;
-  // Number of bridged frames, and of their bytes, that wait in this class.
+  // Number of waiting bridged frames of this class, and of their bytes.
   std::size_t held_frames(schedule::ClassId id) const;
   std::uint64_t held_bytes(schedule::ClassId id) const;
 

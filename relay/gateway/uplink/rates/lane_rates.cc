@@ -49,9 +49,9 @@ BitRate LaneRates::commanded(LaneId lane) const {
   return least < line.carrier.config.send_rate ? least : BitRate();
 }
 
-// A carrier with several receivers is as fast as the fastest receiver. The limits of the other
-// sessions are not applied again here. That would take too long, since a peer may announce a new
-// rate with each packet, and there may be a thousand peers.
+// A carrier with several receivers is as fast as the fastest receiver. Does not call apply_limits()
+// for all sessions, which would take too long: a peer may announce a new rate with each packet, and
+// there may be a thousand peers.
 void LaneRates::apply_rate(Carrier& carrier, Instant now) {
   const bool finds = carrier.config.finds_capacity();
   BitRate most;
@@ -84,8 +84,8 @@ void LaneRates::apply_capacity(Carrier& carrier, Instant now) {
 void LaneRates::apply_capacity(LaneId lane, Instant now) {
   Line& line = parts_.lines[lane];
   parts_.ready_set.wake(lane);
-  // This session has had no capacity so far. Perhaps the other sessions of the carrier have had
-  // none either, so apply the capacity to all.
+  // The limits of this session were never applied. This may be true for the other sessions of the
+  // carrier too, so apply the limits of all of them.
   if (line.capacity.is_zero()) return apply_capacity(line.carrier, now);
   line.apply_limits();
   apply_rate(line.carrier, now);

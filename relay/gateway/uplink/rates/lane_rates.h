@@ -1,6 +1,6 @@
-// The rates of links and lanes: the limits of the operator, the rates that peers announce, and the
-// rates that the sessions' controllers find. Updates sessions and carriers when one of these
-// changes.
+// The rates of links and lanes. Updates sessions and carriers if one of these changes: the limits
+// of the operator, the rates that peers announce, and the rates that the controllers of the
+// sessions find.
 #pragma once
 
 #include <string_view>
@@ -35,15 +35,15 @@ class LaneRates {
   // The rate that the operator allows on the lane, if it is below the configured rate; otherwise
   // zero.
   BitRate commanded(LaneId lane) const;
-  // The peer has announced another capacity.
+  // Call this when the peer has announced another capacity.
   void handle_capacity(LaneId lane, Instant now) { apply_capacity(lane, now); }
   // Updates the lane if its controller has found that the link carries another rate.
   void follow(LaneId lane, Instant now);
   // Applies the settings of links that can change at run time.
   void reconfigure(const std::vector<config::Link>& links, Instant now);
 
-  // Size of the longest packet train by which a session now measures the link
-  // (control::RateController::train()); zero if there is none.
+  // Sessions may measure the link by a packet train (control::RateController::train()). Returns the
+  // size of the longest train; zero if there is none.
   ByteCount train(LinkId link) const;
 
  private:

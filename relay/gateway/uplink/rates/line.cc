@@ -5,7 +5,7 @@
 namespace satrelay::gateway {
 namespace {
 
-// The uplink adopts the rate of a controller only if it has changed by more than 1/64 of the rate.
+// The uplink uses a new rate of a controller only if the rate has changed by more than 1/64.
 constexpr std::uint64_t kNotable = 64;
 
 }  // namespace
@@ -29,12 +29,11 @@ void Line::apply_limits() {
 }
 
 // Returns the rate that the session's controller allows on the whole carrier; zero if there is no
-// estimate. Call this only for carriers that find their capacity. The controller's rate is below
-// the found capacity. Its margins, for inexact measurement, the modem's queue and other traffic,
-// apply to all senders on the carrier together. While the controller lowers its rate to drain a
-// queue, the carrier may still use half of the found capacity. A controller that has not found a
-// capacity yet counts with its current rate while its session has something to send. Otherwise the
-// rates that other controllers have found would limit it.
+// estimate. Call this only for carriers with controllers that find the capacity. link_rate_of()
+// removes the margins of the controller, since the carrier applies them to all senders together.
+// While the controller drains a queue, half of the found capacity is allowed. If the controller has
+// not found a capacity yet and its session has something to send, returns its current rate, so that
+// the rates of other controllers do not limit it.
 BitRate Line::allowed_by_controller() const {
   if (session.peer_state() != stp::PeerState::kAlive) return {};
   const BitRate found = session.path().found_capacity();

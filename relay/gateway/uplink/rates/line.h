@@ -1,4 +1,4 @@
-// One lane as the uplink uses it: its links, its session, and the limits of its rate.
+// A lane as a part of the uplink: its links, its session, and the limits of its rate.
 #pragma once
 
 #include <algorithm>
@@ -17,16 +17,16 @@ struct Line {
   Carrier& carrier;  // carrier of the first link; the session uses the carrier's pacer
   stp::Session& session;
   std::uint16_t datagram_overhead = 0;
-  unsigned lanes = 1;      // lanes to its peer, of all workers
+  unsigned lanes = 1;      // number of lanes to the peer at all workers
   BitRate most_rate = {};  // the operator's limit; zero if there is none
   BitRate capacity = {};   // the lowest of all limits at the last apply_limits()
   // `capacity` if it is below the carrier's capacity; otherwise zero.
   BitRate limit = {};
   std::uint64_t sent = 0;  // bytes, as the carrier counts them
-  // The rate that its controller allowed at the last apply_limits(); zero if the controller had no
-  // estimate.
+  // The rate that the session's controller allowed at the last apply_limits(); zero if the
+  // controller had no estimate.
   BitRate allowed = {};
-  // Whether its controller had found the capacity at the last apply_limits().
+  // Whether the controller had found the capacity at the last apply_limits().
   bool has_found = false;
 
   bool uses(const Carrier& carrier_of_link) const {
@@ -39,7 +39,7 @@ struct Line {
   // Whether the session's controller has found that the link carries another rate than `allowed`.
   // Call this only for carriers that find their capacity.
   bool has_other_rate() const;
-  // The rate without a share: each lane has an equal part of its peer's limit.
+  // The limit of the lane while this worker has no share: an equal part of the peer's limit.
   BitRate fallback() const { return limit.scaled(1, lanes); }
 
  private:

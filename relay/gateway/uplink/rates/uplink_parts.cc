@@ -5,8 +5,8 @@
 namespace satrelay::gateway {
 namespace {
 
-// Number of hosts that do not belong to flows: the hosts of bridged frames, and one host for all
-// streams that carry no flow.
+// Maximum number of hosts that do not belong to flows: the hosts of bridged frames, and one host
+// for all streams that carry no flow.
 constexpr std::size_t kMostHeldHosts = 2 * kMostHeldFrames + 1;
 
 }  // namespace

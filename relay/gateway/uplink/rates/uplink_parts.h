@@ -1,4 +1,4 @@
-// The parts of the uplink that its units share: the carriers, the lanes on them, the classes of
+// The objects that all classes of the uplink use: the carriers, the lanes on them, the classes of
 // traffic, and the bridged frames that wait.
 #pragma once
 
@@ -25,7 +25,7 @@ struct UplinkParts {
   TrafficClasses classes;
   Carriers carriers;
   IdVector<LaneId, Line> lines;
-  // The lanes that may have something to send. Only these lanes are polled.
+  // The lanes that may have something to send. Other lanes are not polled.
   ReadySet<LaneId> ready_set;
   // True if bridged frames without a class form a class of their own.
   const bool has_bridged_share;

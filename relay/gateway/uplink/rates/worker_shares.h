@@ -1,5 +1,5 @@
-// The uplink's side of the division of links among workers (relay/gateway/shares): what this worker
-// demands, and the shares that it has.
+// If several workers share a link, its rate is divided among them (relay/gateway/shares). This
+// class writes the demands of this worker, and takes over its shares.
 #pragma once
 
 #include "pep/base/time.h"
@@ -17,12 +17,12 @@ class WorkerShares {
 
   void write_demands(Demands& demands, Instant now) const;
   void take(const Shares& shares, Instant now);
-  // Call this before any other call at `now`, since a share may have expired.
+  // Handles shares that have expired at `now`. Call this before all other calls at `now`.
   void look(Instant now) {
     if (now >= until_) expire(now);
   }
-  // Call this when the carrier's share has expired. Limits each of its lanes to the rate that the
-  // lane may use without a share.
+  // Call this when the share of the carrier has expired. Limits the lanes on the carrier to the
+  // rates that they may use without a share.
   void fall_back(Carrier& carrier, Instant now);
 
  private:
