@@ -52,8 +52,8 @@ class CaptureSession::Connection {
  public:
   explicit Connection(const std::string& path)
       : path_(path), descriptor_(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-    // A gateway that is stuck accepts no connection or no bytes. This is the timeout for sending;
-    // fill() has its own.
+    // If the gateway hangs, it accepts no connection or no bytes. This is the timeout for
+    // connecting and sending. fill() has its own timeout.
     const timeval patience{.tv_sec = 5, .tv_usec = 0};
     ::setsockopt(descriptor_, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
     if (!ops::connect_control(descriptor_, ops::control_address(path))) {
@@ -116,7 +116,7 @@ class CaptureSession::Taker {
         lost_ = record.lost;
         return false;
       }
-      if (is_full()) continue;  // these frames arrived after the request to end the capture
+      if (is_full()) continue;  // frames after the last requested frame
       writer_.packet(record.time,
                      record.way == ops::CaptureWay::kIn ? PcapngWriter::Way::kInbound
                                                         : PcapngWriter::Way::kOutbound,
@@ -183,7 +183,7 @@ CaptureCount CaptureSession::write_to(std::ostream& out,
                       "satrelayctl capture");
   Taker taker(writer, wish_.packets);
   const auto begin = Clock::now();
-  // How long to wait for the last frames, since the gateway may be stuck.
+  // Maximum time to wait for the last frames, since the gateway may hang.
   constexpr std::chrono::seconds kPatience(5);
   std::optional<Clock::time_point> finished_at;
   while (taker.take(*connection_)) {

@@ -18,14 +18,14 @@ struct CaptureRequested {
   std::uint64_t packets = 10'000;  // the capture ends after this many packets
   std::uint32_t seconds = 0;       // the capture ends after this time; 0 means no limit
   std::uint32_t longest = 0;       // bytes to keep of each frame; 0 means all
-  // The user for whom the capture is made: "panel:NAME" for a user of the panel; empty for the user
-  // of this process.
+  // The user that has requested the capture. A user of the panel is "panel:NAME". If empty, it is
+  // the user of this process.
   std::string on_behalf_of = {};
 };
 
 struct CaptureCount {
   std::uint64_t packets = 0;
-  std::uint64_t lost = 0;  // packets lost for lack of room
+  std::uint64_t lost = 0;  // packets that were not captured, since there was no room
 };
 
 class CaptureSession {
@@ -38,7 +38,7 @@ class CaptureSession {
   ~CaptureSession();
 
   // Writes pcapng to `out` until the capture ends. Calls `go_on` at least five times a second, and
-  // ends the capture if that returns false. Call this once. Throws std::runtime_error if the
+  // ends the capture if `go_on` returns false. Call this once. Throws std::runtime_error if the
   // gateway ends the capture.
   CaptureCount write_to(std::ostream& out, const std::function<bool(std::uint64_t packets)>& go_on);
 

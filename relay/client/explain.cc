@@ -74,7 +74,8 @@ std::string explain_parameters(const PacketQuestion& question) {
     refuse("direction", question.direction,
            "write one of: " + config::known_words<config::Direction>());
   }
-  // The word icmp stands for two protocols: the first one for IPv4, the last one for IPv6.
+  // The word icmp stands for two protocols: the first number is ICMP for IPv4, and the last is
+  // ICMPv6.
   const std::uint8_t protocol = source.is_v4() ? protocols.front() : protocols.back();
   std::string text = source.to_string();
   for (const std::string& word :

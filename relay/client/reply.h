@@ -27,13 +27,12 @@ template <typename Struct>
 std::string shown(const Json& object, const CounterField<Struct>& field) {
   return shown(object, field.name, scale_of(field.unit));
 }
-// Returns the same as shown(), but "-" for 0. Use this for fields in which 0 means that there is no
-// value.
+// Returns the same as shown(), but "-" instead of 0. Use this if 0 means that there is no value.
 std::string unless_zero(const Json& object, const char* key, Scale scale);
 std::string milliseconds(std::uint64_t n);
 std::string bits_per_second(std::uint64_t n);
-// Adds the fields that the reply of `command` leaves out because they were never measured. Their
-// value is null, which the socket itself cannot send.
+// The socket cannot send null, so a reply leaves out fields that were never measured. Adds these
+// fields with the value null to the reply of `command`.
 void name_unmeasured(std::string_view command, Json& reply);
 // The state of a peer in words, such as "alive" or "wrong key?".
 std::string state_words(const std::string& state);

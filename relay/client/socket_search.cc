@@ -47,8 +47,8 @@ std::vector<fs::path> runtime_folders() {
   };
   add(std::getenv("RUNTIME_DIRECTORY"));
   add("/var/run");
-  // Root does not search these folders: its gateways are never there, and a socket of another user
-  // must not deceive root.
+  // Root does not search these folders. Gateways of root never use them, and another user could
+  // place a false socket there.
   if (::geteuid() != 0) {
     add(std::getenv("XDG_RUNTIME_DIR"));
     add("/tmp");

@@ -7,8 +7,8 @@
 
 namespace satrelay::ctl {
 
-// The folders in which DPDK programs keep their sockets. DPDK chooses among them by
-// RUNTIME_DIRECTORY, which systemd sets, and by whether the user is root.
+// The folders in which DPDK programs keep their sockets. Which folder DPDK uses depends on the
+// variable RUNTIME_DIRECTORY, which systemd sets, and on whether the user is root.
 std::vector<std::filesystem::path> runtime_folders();
 
 // Sockets of running programs with a DPDK file prefix that begins with "satrelay", sorted.

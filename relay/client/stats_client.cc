@@ -92,7 +92,7 @@ std::optional<pid_t> StatsClient::server() const {
 }
 
 std::string StatsClient::receive() {
-  // One byte more than the longest reply, to notice a longer one.
+  // One byte more than the longest reply that is allowed, so that a longer reply is noticed.
   std::string buffer(longest_reply_ + 1, '\0');
   ssize_t size = 0;
   do {

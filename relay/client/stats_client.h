@@ -23,8 +23,8 @@ class StatsError : public std::runtime_error {
 
 class StatsClient {
  public:
-  // After this time without an answer the worker counts as stuck. A busy worker answers within
-  // milliseconds.
+  // If there is no answer within this time, the worker is assumed to hang. Even a busy worker
+  // answers within milliseconds.
   static constexpr std::chrono::seconds kUsualTimeout{2};
 
   // Connects and reads the greeting. Throws StatsError.
@@ -35,8 +35,7 @@ class StatsClient {
 
   // The version in the greeting, such as "DPDK 22.11.11"; empty if there is none.
   const std::string& built_with() const { return built_with_; }
-  // The process that serves the socket, as the kernel reports it; nullopt if the kernel does not
-  // know it.
+  // The id of the process that serves the socket; nullopt if the kernel does not report it.
   std::optional<pid_t> server() const;
   // The answer to `command`; never null. Throws StatsError.
   nlohmann::ordered_json query(const std::string& command);

@@ -1,5 +1,5 @@
-// Computes the largest number of frames that a direction of a link holds: the frames that its rate
-// carries within its delay, and the frames of its queue.
+// Computes the maximum number of frames that are in one direction of a link at the same time: in
+// the queue, and in flight.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace satrelay::link {
 
-// Whether the model stores each frame that waits for the transmitter. Otherwise it keeps only the
+// Whether the model stores each frame that waits for the transmitter. If not, it stores only the
 // time until which the transmitter is busy.
 bool frames_wait(const config::LinkDirection& direction);
 
@@ -19,15 +19,14 @@ struct Peak {
   BitRate rate;  // highest rate of the steps that limit the rate
   // True if the rate is unlimited at some time.
   bool unlimited = false;
-  // The longest time that a frame takes, with jitter and reordering.
+  // The longest time from the transmitter to the other end, with jitter and reordering.
   Duration time;
 };
 Peak peak_of(const config::LinkDirection& direction);
 
-// How frames_in_flight() computes its result. `smallest_frame`: the size that all frames are
-// assumed to have, in accounted bytes. It should be smaller if much of the traffic consists of
-// short frames. If the rate is unlimited, there is no product of rate and delay, and the result is
-// `if_unlimited`.
+// How frames_in_flight() computes its result. `smallest_frame`: assumed size of all frames, in
+// accounted bytes. Use a smaller size if most frames are short. `if_unlimited`: the result if the
+// rate is unlimited. `at_least`: the minimum result.
 struct CapacityRule {
   std::size_t smallest_frame = 256;
   std::size_t if_unlimited = std::size_t{1} << 17;

@@ -41,7 +41,7 @@ class DelayLine {
   bool empty() const { return size() == 0; }
   bool full() const { return size() >= capacity_; }
 
-  // Do not call when full(). `entry` must not be due earlier than any entry that push() has added
+  // Do not call when full(). `entry` must not be due earlier than the entries that push() has added
   // before.
   void push(const InFlight& entry) { ring_[end_++ & mask_] = entry; }
   // Do not call when full(). Any due time is allowed.
@@ -59,8 +59,8 @@ class DelayLine {
     if (late_.empty() ||
         (begin_ != end_ && ring_[begin_ & mask_].due() <= late_.front().entry.due())) {
       const InFlight entry = ring_[begin_++ & mask_];
-      // An empty ring starts again at its front, so that a line that is usually short uses the same
-      // cache lines again.
+      // If the ring is empty, start again at its beginning, so that a short line uses few cache
+      // lines.
       if (begin_ == end_) begin_ = end_ = 0;
       return entry;
     }

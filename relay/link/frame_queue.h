@@ -24,7 +24,7 @@ struct WaitingFrame {
   std::uint32_t bytes;
   std::uint32_t accounted;
   std::uint8_t priority;
-  // Copies of the handle: 2 if the frame will be delivered twice.
+  // 2 if the frame will be delivered twice, otherwise 1.
   std::uint8_t copies;
 
   // When the frame arrived.
@@ -59,8 +59,8 @@ class FrameQueue {
     forget(c, frame);
     return frame;
   }
-  // The bytes of all frames that are less important than `priority` (with a higher number). These
-  // frames may be dropped to make room for a frame of `priority`.
+  // The bytes of all frames that may be dropped to make room for a frame of `priority`: the less
+  // important frames, with a higher number.
   std::uint64_t bytes_below(std::uint8_t priority) const {
     std::uint64_t sum = 0;
     for (std::size_t i = priority + 1U; i < kPriorities; ++i) sum += classes_[i].bytes;

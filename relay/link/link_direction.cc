@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t kEthernetHeader = 14;
 
-// The faults that draw random numbers. The number of a fault selects its random sequence.
+// The faults that use random numbers. The number of a fault selects its random sequence.
 enum class Fault : std::uint64_t { kLoss = 1, kJitter, kReorder, kDuplicate, kCorrupt };
 
 std::uint64_t seed_for(std::uint64_t seed, Fault fault) {
@@ -195,7 +195,8 @@ void LinkDirection::push(InFlight entry, Instant due) {
   entry.due_nanoseconds = due.to_nanoseconds();
   order_from_ = due;
   if (due < last_due_) {
-    line_.push_late(entry);  // overtakes frames that left before the delay became shorter
+    // The delay has become shorter, so this frame overtakes earlier frames.
+    line_.push_late(entry);
     return;
   }
   last_due_ = due;
@@ -216,7 +217,7 @@ Instant LinkDirection::due(Instant departure) {
 Instant LinkDirection::next_delivery() const {
   const Instant due = line_.next_due();
   if (!waiting_ || waiting_->empty()) return due;
-  // Waiting frames arrive no sooner than this.
+  // The earliest time at which a waiting frame can arrive.
   const Instant waiting = serializer_.busy_until() + delay_.shortest_to_come();
   return earlier(due, earlier(waiting, rate_steps_.next()));
 }

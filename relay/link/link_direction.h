@@ -3,10 +3,9 @@
 //
 //   enqueue -> [queue] -> serialise at `rate` -> outage/loss/corruption -> delay (+jitter) -> out
 //
-// If the rate has no steps and the queue drops only from its tail, the model does not store the
-// frames that wait: the instant until which the transmitter is busy is enough. With rate steps or
-// priorities, the model stores them (FrameQueue), and may drop frames after it has accepted them.
-// take_released() returns such frames.
+// If the rate has steps or the queue drops by priority, the model stores the frames that wait
+// (FrameQueue). It may then drop frames that it has accepted, and take_released() returns them.
+// Otherwise the model stores only the instant until which the transmitter is busy.
 //
 // All memory is taken at construction. Each fault draws from a random sequence of its own, so a
 // change of one fault does not change which frames the other faults hit. The same seed and the same
@@ -36,15 +35,15 @@ namespace satrelay::link {
 
 class LinkDirection {
  public:
-  // `capacity`: the largest number of frames in the queue and in flight. The constructor takes
+  // `capacity`: maximum number of frames in the queue and in flight. The constructor allocates
   // memory for all of them.
   LinkDirection(const config::LinkDirection& config, std::uint32_t overhead, std::uint64_t seed,
                 std::size_t capacity);
 
   enum class Fate : std::uint8_t {
-    kAccepted,    // the handle comes out once, from poll() or take_released()
+    kAccepted,    // poll() or take_released() returns the handle later
     kDropped,     // the caller keeps the handle
-    kDuplicated,  // the handle comes out twice; the caller must make the frame shareable
+    kDuplicated,  // the handle is returned twice later; the caller must make the frame shareable
   };
   // Offers a frame of `frame_bytes`, with the Ethernet header and without the FCS. A lost frame
   // still occupies the link. `now` must never go backwards from one call of enqueue() or poll() to
@@ -59,10 +58,10 @@ class LinkDirection {
   };
   // Returns the next frame that is due at `now` or earlier, in order of delivery time.
   std::optional<Delivery> poll(Instant now);
-  // When to call poll() next; it may find no frame then. never() if nothing is in flight.
+  // When to call poll() next. It may not return a frame then. never() if nothing is in flight.
   Instant next_delivery() const;
-  // When poll() must be called so that rate() is right, even if nothing is in flight. never() if no
-  // rate steps are left.
+  // The time of the next rate step; never() if there is none. poll() must be called then, so that
+  // rate() is right, even if nothing is in flight.
   Instant next_rate_step() const { return rate_steps_.next(); }
   // Returns the handle of a frame that was accepted, and then dropped or lost. Call this after
   // enqueue() and poll(), until it returns nullopt.
@@ -79,11 +78,11 @@ class LinkDirection {
   void set_outage(bool outage) { outage_ = outage; }
 
   DirectionCounters counters() const;
-  // Accounted bytes that wait to be sent, and how long the last of them waits.
+  // Accounted bytes that wait to be sent, and the time until the last of them is sent.
   ByteCount queue(Instant now) const;
   Duration queue_delay(Instant now) const;
-  // The longest time that a frame sent since the last call has spent in the queue and the
-  // transmitter.
+  // The longest time that a frame has spent in the queue and the transmitter, among the frames sent
+  // since the last call.
   Duration take_queue_peak() { return std::exchange(queue_peak_, Duration::zero()); }
   std::size_t frames_in_flight() const { return line_.size() + (waiting_ ? waiting_->size() : 0); }
   BitRate rate() const { return serializer_.rate(); }
@@ -99,7 +98,8 @@ class LinkDirection {
   void count_queue_drop(std::uint8_t priority);
   void release(const WaitingFrame& frame);
   Fate enqueue_waiting(WaitingFrame frame, Instant now);
-  // Brings the transmitter and the rate steps up to `now`.
+  // Performs the rate steps until `now`, and sends the frames that the transmitter can send until
+  // `now`.
   void advance(Instant now);
   Sent launch(FrameHandle frame, std::size_t frame_bytes, Instant departure, bool twice);
   void push(InFlight entry, Instant due);
@@ -122,10 +122,9 @@ class LinkDirection {
   Random corrupt_random_;
   bool outage_ = false;
   std::size_t capacity_;
-  // The latest due time of frames that keep their order.
+  // The latest due time of the frames that were added in order.
   Instant last_due_;
-  // Earliest due time of the next frame that keeps its order. With an earlier due time, the frame
-  // would overtake other frames.
+  // The next frame must not be due earlier than this, since it would overtake other frames.
   Instant order_from_;
   Instant last_seen_;
   Duration queue_peak_;

@@ -21,8 +21,8 @@ class LossModel {
         trace_(config.loss_trace),
         random_(seed) {}
 
-  // Decides for the next frame. Draws two random numbers each time, whatever the model. So a change
-  // of a probability changes the outcome for as few frames as possible.
+  // Decides whether the next frame is lost. Draws two random numbers for each frame in all models.
+  // So a change of a probability changes the outcome for as few frames as possible.
   bool next_is_lost() {
     const double loss = random_.unit();
     const double change = random_.unit();

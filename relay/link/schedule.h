@@ -1,4 +1,4 @@
-// Properties of a link that change in steps, at given instants.
+// Properties of a link that change at given instants.
 #pragma once
 
 #include <algorithm>
@@ -64,7 +64,7 @@ class LossSchedule {
  public:
   explicit LossSchedule(std::vector<config::LossStep> steps) : steps_(std::move(steps)) {}
 
-  // Returns the current probability if there was a step since the last call.
+  // If the probability has changed since the last call, returns the current probability.
   std::optional<double> changed(Instant when) {
     std::optional<double> loss;
     while (next_ < steps_.size() && Instant() + steps_[next_].at <= when) {

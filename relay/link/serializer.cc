@@ -23,8 +23,7 @@ std::optional<Instant> Serializer::enqueue(std::uint32_t accounted_bytes, Instan
     busy_until_ = now;
     remainder_ = 0;
   }
-  // The value is at most 2^32 bytes x 8 x 10^9, which exceeds 64 bits only for frames that no
-  // network carries.
+  // The product exceeds 64 bits only for frames of more than 2 GB, which no network carries.
   const std::uint64_t scaled = std::uint64_t{accounted_bytes} * 8U * 1'000'000'000U + remainder_;
   const std::uint64_t rate = rate_.to_bits_per_second();
   const Duration time = Duration::nanoseconds(static_cast<std::int64_t>(scaled / rate));

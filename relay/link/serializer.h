@@ -11,8 +11,8 @@
 
 namespace satrelay::link {
 
-// Keeps the instant at which all accepted frames will have been sent, to a fraction of a
-// nanosecond. So the rate is exact over any number of frames.
+// Stores the instant at which the last accepted frame will have been sent, to a fraction of a
+// nanosecond. So rounding errors do not add up over many frames.
 class Serializer {
  public:
   // `queue`: limit of the queue in accounted bytes. If it is zero, the limit is rate x 100 ms, but
@@ -28,7 +28,7 @@ class Serializer {
   BitRate rate() const { return rate_; }
   // Limit of the queue, at the current rate.
   ByteCount limit() const;
-  // The accepted bytes that are not sent by `now`, if all were accepted at the current rate.
+  // The accepted bytes that are not sent by `now`, computed at the current rate.
   ByteCount backlog(Instant now) const { return rate_.bytes_in(busy_until_ - now); }
   Instant busy_until() const { return busy_until_; }
   // How long the transmitter is still busy, from `now` on.
@@ -39,7 +39,7 @@ class Serializer {
   ByteCount queue_;
   Duration queue_time_;  // time to send a full queue at `rate_`
   Instant busy_until_;
-  // The part of a nanosecond that busy_until_ lacks, in units of 1 / rate.
+  // The fraction of a nanosecond that was rounded off busy_until_, in units of 1 / rate.
   std::uint64_t remainder_ = 0;
 };
 

@@ -36,12 +36,12 @@ class Burst {
     if (begin_ == end_) begin_ = end_ = 0;
     return packet;
   }
-  // Puts the packet of the last pop() back to the front.
+  // Puts the packet that the last pop() has returned back at the front.
   void put_back(Packet packet) {
     if (begin_ == end_) begin_ = end_ = 1;
     packets_[--begin_] = packet.release();
   }
-  // The packet that pop() would return after `i` calls of pop().
+  // The packet at position `i`, counted from the front.
   PacketView peek(std::size_t i) const { return PacketView(packets_[begin_ + i]); }
   // Frees the first `count` packets. The burst must have at least that many.
   void drop(std::size_t count) {

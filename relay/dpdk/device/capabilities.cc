@@ -29,8 +29,8 @@ struct Name {
 };
 constexpr Name kNames[] = {{CAP_NET_ADMIN, "CAP_NET_ADMIN"}, {CAP_IPC_LOCK, "CAP_IPC_LOCK"}};
 
-// A thread can change only its own rights. So each thread changes them in a handler of the signal
-// SIGRTMIN + kSignalOffset.
+// A thread can change only its own rights. So each thread gets the signal SIGRTMIN + kSignalOffset,
+// and changes its rights in the signal handler.
 constexpr int kSignalOffset = 5;
 struct Wanted {
   std::uint64_t capabilities = 0;
@@ -43,8 +43,8 @@ struct Wanted {
 // Written before the first signal, and only read from then on.
 Wanted wanted;
 
-// Uses raw system calls. The functions of glibc would change all threads of the process, and would
-// lock glibc's list of threads meanwhile.
+// Uses raw system calls for this thread. The functions of glibc would change all threads, and would
+// lock glibc's list of threads for that, which is not safe in a signal handler.
 void become_another_user() {
   // Without this, the change from uid 0 would clear the permitted capabilities.
   ::prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0);
@@ -55,8 +55,8 @@ void become_another_user() {
 }
 
 // Async-signal-safe, since it makes only system calls. It reports no errors: keep_only() checks the
-// result in /proc. The calls fail in a thread that lacks the right to make them, which does no harm
-// if that thread has no capabilities left to drop.
+// result in /proc. If a thread has no capabilities left, some of the calls fail, which does no
+// harm.
 void drop_in_this_thread() {
   const std::uint64_t keep = wanted.capabilities;
   for (int capability = 0; capability <= CAP_LAST_CAP; ++capability) {

@@ -1,6 +1,6 @@
-// Gives up the root rights that only start-up needs. In Linux each thread has a user and
-// capabilities of its own, so every thread gives them up, including the threads that DPDK has
-// started (credentials(7), capabilities(7)).
+// Gives up the root rights that are needed only at start-up. In Linux each thread has a user and
+// capabilities of its own (credentials(7), capabilities(7)). So all threads must give up their
+// rights, including the threads that DPDK has started.
 #pragma once
 
 #include <sys/types.h>

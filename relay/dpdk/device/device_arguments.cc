@@ -3,9 +3,9 @@
 namespace satrelay::dpdk {
 namespace {
 
-// busy_budget=0 switches off preferred busy polling, which is the driver's default. With preferred
-// busy polling, the kernel would process received frames only when the program polls, so frames
-// would wait while an adaptive poller naps.
+// The driver uses preferred busy polling by default. Then the kernel processes received frames only
+// when the program polls, so frames would wait while an adaptive poller sleeps. busy_budget=0
+// switches this off.
 std::string af_xdp_arguments(const config::Port& port) {
   return "iface=" + port.interface + ",start_queue=0,queue_count=1,busy_budget=0";
 }

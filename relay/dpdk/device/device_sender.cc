@@ -13,7 +13,8 @@
 namespace satrelay::dpdk {
 namespace {
 
-// The calls to DPDK as plain functions: DeviceSender calls them by pointers, which tests replace.
+// These functions of DPDK are inline. DeviceSender calls them by pointers, so that tests can
+// replace them.
 std::uint16_t prepare(std::uint16_t port, std::uint16_t queue, rte_mbuf** packets,
                       std::uint16_t count) {
   return rte_eth_tx_prepare(port, queue, packets, count);
@@ -75,8 +76,8 @@ void DeviceSender::chain(Message& message, rte_mbuf* const* frames) {
   first->nb_segs = static_cast<std::uint16_t>(message.frames);
 }
 
-// Undoes chain(). The buffer of each further frame still has the header of that frame in front of
-// the payload.
+// Restores the frames that chain() has joined. chain() has only moved the beginning of the later
+// frames behind their headers, so the headers are still in the buffers.
 void DeviceSender::unchain(const Message& message, rte_mbuf* first) {
   if (message.frames == 1) return;
   std::memcpy(data_of(first), message.header.data(), message.header_size);
@@ -111,9 +112,9 @@ std::size_t DeviceSender::compose(const Burst& burst) {
   return count;
 }
 
-// The driver has refused the message, since the device cannot do its offloads. The frames of a
-// large message are sent singly next. The checksum of a single frame is completed here. A frame
-// that is refused without any offload is dropped.
+// Call this if the driver has refused the message because the device lacks an offload. If the
+// message has several frames, they will be sent singly. If it is a single frame, its checksum is
+// completed here. If there is no checksum to complete, the frame is dropped.
 void DeviceSender::on_refusal(const Message& message, Burst& burst) {
   if (message.frames > 1) {
     singly_ = message.frames;

@@ -18,10 +18,10 @@ class DeviceSender {
   struct Abilities {
     bool sums_tcp = false;  // fills in TCP checksums
     bool sums_ip = false;   // fills in IPv4 header checksums on request
-    // The largest number of buffers in one large frame; 1 if the device cannot cut large frames.
+    // Maximum number of buffers in one large frame; 1 if the device cannot cut large frames.
     std::size_t pieces = 1;
   };
-  // Type of rte_eth_tx_prepare() and rte_eth_tx_burst(), which tests replace.
+  // Type of rte_eth_tx_prepare() and rte_eth_tx_burst(). Tests pass other functions.
   using Call = std::uint16_t (*)(std::uint16_t port, std::uint16_t queue, rte_mbuf** packets,
                                  std::uint16_t count);
 
@@ -29,12 +29,12 @@ class DeviceSender {
   DeviceSender(std::uint16_t port, std::uint16_t queue, Abilities abilities, Call prepare,
                Call transmit);
 
-  // Sends from the front of `burst`. Returns the number of frames that the device has taken or that
-  // were dropped as refused. The other frames stay unchanged in the burst.
+  // Sends from the front of `burst`. Returns the number of frames that were sent, or were dropped
+  // because the driver refused them. The other frames stay unchanged in the burst.
   std::size_t send(Burst& burst);
 
   struct Counters {
-    // Sent frames. A large frame counts as the frames into which the device cuts it.
+    // Sent frames. The frames that were joined into a large frame are counted singly.
     std::uint64_t frames = 0, bytes = 0;
     std::uint64_t large = 0;    // large frames into which some of these frames were joined
     std::uint64_t refused = 0;  // frames dropped, since the driver refused them
@@ -68,7 +68,8 @@ class DeviceSender {
   Call prepare_;
   Call transmit_;
   bool any_left_ = false;  // whether any message of the burst needs an offload
-  // Frames at the front of the burst to send singly, since the driver refused their large frame.
+  // Number of frames at the front of the burst that must be sent singly, since the driver has
+  // refused them as one large frame.
   std::size_t singly_ = 0;
   wire::Coalescer coalescer_;
   std::array<Message, Burst::kCapacity> messages_;

@@ -16,9 +16,9 @@ namespace {
 // Bytes for the EAL's tables, for the queues of the ports, and for fragmentation of the EAL's heap.
 constexpr std::size_t kOwnMemory = std::size_t{24} << 20;
 
-// One lcore, which may run on any CPU of the process unless `cpu` names one. Several of our
-// programs may share a small machine, where a thread that is pinned to a busy core would wait while
-// another core idles.
+// Uses one lcore. It may run on any CPU of the process unless `cpu` names one. If several of our
+// programs share a small machine, a thread that is pinned to a busy CPU would wait while another
+// CPU is idle.
 std::string lcores(const EalConfig& config, const Machine& machine) {
   if (config.cpu) return "0@" + std::to_string(*config.cpu);
   std::string list;
@@ -54,9 +54,9 @@ std::vector<std::string> eal_arguments(const EalConfig& config, const Machine& m
   }
   if (!pci) arguments.emplace_back("--no-pci");
   if (!config.verbose) {
-    // If several patterns match, the first one applies to components that register later
-    // (telemetry). The last one applies to components that have registered already (the EAL). Both
-    // components print warnings that are of no use here.
+    // Suppress useless warnings of telemetry and of the EAL. If several patterns match, the first
+    // one applies to components that register later (telemetry), and the last one to components
+    // that have registered already (the EAL).
     arguments.emplace_back("--log-level=lib.telemetry:critical");
     arguments.emplace_back("--log-level=*:warning");
     arguments.emplace_back("--log-level=lib.eal:error");

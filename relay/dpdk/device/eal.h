@@ -22,14 +22,15 @@ struct EalConfig {
 // At most one in a process: DPDK cannot be started twice.
 class Eal {
  public:
-  // Uses hugepages if enough are free, normal pages otherwise. Throws std::runtime_error.
+  // Uses hugepages if enough of them are free, and otherwise normal pages. Throws
+  // std::runtime_error.
   explicit Eal(const EalConfig& config);
   Eal(const Eal&) = delete;
   Eal& operator=(const Eal&) = delete;
   ~Eal();
 
   bool uses_hugepages() const { return uses_hugepages_; }
-  // Notices to the operator, a sentence each.
+  // Notices to the operator, one sentence each.
   const std::vector<std::string>& notices() const { return notices_; }
   static std::string runtime_directory();
   // The path of DPDK's telemetry socket, version 2.

@@ -17,8 +17,8 @@ constexpr std::size_t kHugepage = std::size_t{2} << 20;
 constexpr std::size_t kPage = 4096;
 constexpr std::size_t kPiece = std::size_t{64} << 20;
 
-// Touches all pages of the piece. Returns 0 or an error number. MADV_POPULATE_WRITE (Linux 5.14)
-// fails if memory is short, instead of killing the process.
+// Touches all pages of the piece. Returns 0 or an error number. If memory is short,
+// MADV_POPULATE_WRITE (Linux 5.14) fails, whereas a write would kill the process.
 int touch_piece(std::byte* begin, std::size_t size) {
   constexpr int kPopulateWrite = 23;
   while (::madvise(begin, size, kPopulateWrite) != 0) {
@@ -62,8 +62,8 @@ int LargeMemory::touch(const Watch& watch, bool is_reserved) {
 LargeMemory::LargeMemory(std::size_t bytes, const Watch& watch) : size_(bytes) {
   mapped_ = (bytes + kHugepage - 1) / kHugepage * kHugepage;
   try {
-    // The kernel reserves either all of the hugepages or none. Touching them may still fail, for
-    // example because of a cgroup's limit.
+    // The kernel reserves either all of the hugepages or none. Even if they are reserved, touching
+    // them may fail, for example because of a cgroup's limit.
     if (map_hugepages()) {
       backing_ = "hugepages";
       if (touch(watch, true) == 0) return;

@@ -9,16 +9,16 @@
 
 namespace satrelay::dpdk {
 
-// Page-aligned memory on the largest pages that the kernel gives. The constructor touches all of
-// it. So no packet pays for a page fault, and a machine with too little memory fails at start-up.
+// Page-aligned memory, on hugepages if possible. The constructor touches all pages. So there are no
+// page faults while packets are processed, and if there is too little memory, start-up fails.
 class LargeMemory {
  public:
   struct Progress {
     std::size_t left = 0;      // bytes not touched yet
-    bool is_reserved = false;  // these bytes are on hugepages, which the kernel has reserved
+    bool is_reserved = false;  // number of these bytes on hugepages that the kernel has reserved
   };
-  // Called before each piece of 64 MiB is touched, which takes some hundredths of a second. It may
-  // throw.
+  // Called before each piece of 64 MiB is touched. A piece takes some hundredths of a second. The
+  // function may throw.
   using Watch = std::function<void(const Progress&)>;
 
   // Throws std::runtime_error if the machine does not have that much memory. Passes on exceptions

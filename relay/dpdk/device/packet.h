@@ -83,7 +83,7 @@ class Packet {
     mbuf_->pkt_len = static_cast<std::uint32_t>(size);
   }
 
-  // A device may spread a frame over several buffers. join_pieces() copies all of them into the
+  // A device may store a frame in several buffers. join_pieces() copies the whole frame into the
   // first buffer, and returns false if that buffer is too small.
   bool is_in_pieces() const { return mbuf_->nb_segs > 1; }
   bool join_pieces() { return rte_pktmbuf_linearize(mbuf_) == 0; }
@@ -98,8 +98,9 @@ class Packet {
     return (transport == RTE_PTYPE_L4_TCP || transport == RTE_PTYPE_L4_UDP) &&
            (mbuf_->packet_type & RTE_PTYPE_TUNNEL_MASK) == 0;
   }
-  // True if a sender on this machine has left the checksum to the device. The checksum field is not
-  // valid then, but the bytes cannot have changed on the way.
+  // True if the packet comes from a sender on this machine that has left the checksum to the
+  // device. The checksum field is not valid then. But the packet was on no wire, so its bytes are
+  // correct.
   bool checksum_is_unfinished() const {
     return (mbuf_->ol_flags & RTE_MBUF_F_RX_L4_CKSUM_MASK) == RTE_MBUF_F_RX_L4_CKSUM_NONE;
   }
@@ -110,8 +111,8 @@ class Packet {
   void leave_checksum(std::size_t from) {
     constexpr std::size_t kV4 = wire::kIpv4HeaderSize, kV6 = wire::kIpv6HeaderSize;
     static_assert(wire::kMaxEthernetHeaderSize + kV4 < wire::kEthernetHeaderSize + kV6);
-    // An IPv4 header behind two VLAN tags ends before an IPv6 header without tags would. So `from`
-    // shows the IP version.
+    // Even behind two VLAN tags, an IPv4 header ends before an IPv6 header without tags would. So
+    // `from` shows the IP version.
     const bool is_v4 = from < wire::kEthernetHeaderSize + kV6;
     const std::size_t ip = is_v4 ? kV4 : kV6;
     mbuf_->tx_offload = rte_mbuf_tx_offload(from - ip, ip, 0, 0, 0, 0, 0);
@@ -123,7 +124,7 @@ class Packet {
   }
   std::size_t checksum_from() const { return PacketView(mbuf_).checksum_from(); }
 
-  // Moves the beginning of the frame into the headroom by `count` bytes. Call set_size()
+  // Moves the beginning of the frame forward by `count` bytes, into the headroom. Call set_size()
   // afterwards.
   void grow_front(std::size_t count) {
     mbuf_->data_off = static_cast<std::uint16_t>(mbuf_->data_off - count);
@@ -143,8 +144,8 @@ class Packet {
     return Packet(mbuf_);
   }
 
-  // Turns the packet into an integer that an engine can hold. The integer owns the packet until
-  // adopt() turns it back. adopt() must be called exactly once.
+  // Returns an integer that an engine can store in place of the packet. adopt() returns the packet
+  // for this integer, and must be called exactly once.
   std::uint64_t to_handle() && {
     return static_cast<std::uint64_t>(
         reinterpret_cast<std::uintptr_t>(std::exchange(mbuf_, nullptr)));

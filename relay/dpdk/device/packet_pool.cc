@@ -20,8 +20,8 @@ std::uint32_t element_size(std::uint16_t mtu) {
 }  // namespace
 
 std::size_t PacketPool::room_for(std::uint16_t mtu) {
-  // Network cards want buffers of whole KiB. A frame has an Ethernet header (14), two VLAN tags (8)
-  // and an FCS (4) beside the MTU.
+  // Network cards want buffers of whole KiB. In addition to the MTU, a frame has an Ethernet header
+  // (14), two VLAN tags (8) and an FCS (4).
   const std::size_t needed = 14U + 8U + 4U + mtu;
   return needed <= 2048 ? 2048 : (needed + 1023U) / 1024U * 1024U;
 }
@@ -37,9 +37,9 @@ std::size_t PacketPool::memory_for(std::size_t packets, std::uint16_t mtu) {
 }
 
 PacketPool::PacketPool(const std::string& name, std::size_t packets, std::uint16_t mtu) {
-  // Does the same as rte_pktmbuf_pool_create(), except on normal pages. There buffers may cross
-  // page boundaries, since half the memory would be wasted otherwise. This is safe: devices that
-  // work without hugepages copy the frames, or use virtual addresses.
+  // Does the same as rte_pktmbuf_pool_create(), but on normal pages the buffers may cross page
+  // boundaries. Otherwise half the memory would be wasted. This is safe: devices that work without
+  // hugepages copy the frames, or use virtual addresses.
   const unsigned flags = rte_eal_has_hugepages() ? 0U : unsigned{RTE_MEMPOOL_F_NO_IOVA_CONTIG};
   const unsigned cache = packets > 4 * kCacheSize ? kCacheSize : 0;
   pool_ = rte_mempool_create_empty(name.c_str(), static_cast<unsigned>(packets), element_size(mtu),

@@ -1,5 +1,6 @@
-// A bounded queue of packets from one thread to another, in order. Each packet carries a number,
-// the note, and the two threads define its meaning. Exactly one thread writes, and one reads.
+// A bounded FIFO queue of packets from one thread to another. Each packet carries a number, called
+// the note. The two threads define its meaning. Exactly one thread writes, and exactly one thread
+// reads.
 #pragma once
 
 #include <cstddef>
@@ -30,8 +31,8 @@ class PacketRing {
 
   // For the writing thread. Returns false if the ring is full; the caller then keeps the packet.
   bool give(Packet& packet, std::uint64_t note);
-  // For the writing thread. Returns how many packets fit. More may fit when the caller uses the
-  // result, since the reader may have taken some.
+  // For the writing thread. Returns how many packets fit now. If the reader takes packets, more
+  // will fit.
   std::size_t room() const;
   static constexpr std::size_t kBurst = 32;
   // For the reading thread. Takes up to kBurst packets; returns their number.

@@ -8,7 +8,7 @@
 namespace satrelay::dpdk {
 namespace {
 
-// Returns the name by which the log calls the device.
+// Returns the name of the device for the log.
 const std::string& device_name(const config::Port& config) {
   switch (config.driver) {
     case config::Driver::kAfPacket:

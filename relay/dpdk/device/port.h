@@ -32,9 +32,9 @@ struct LinkState {
 class Port {
  public:
   // Opens and starts the device in promiscuous mode, with spread.queues receive queues and as many
-  // send queues. A device with fewer queues gets one of each. `name` is short and unique ("lan").
-  // Throws std::runtime_error that says which port, what failed and what to do. Needs a running Eal
-  // that was started with this port.
+  // send queues. If the device supports fewer queues, it gets one receive queue and one send queue.
+  // `name` is short and unique ("lan"). Throws std::runtime_error that says which port, what failed
+  // and what to do. Needs a running Eal that was started with this port.
   Port(const std::string& name, const config::Port& config, PacketPool& pool,
        const Spread& spread = {});
   // Uses a device that is open already.
@@ -46,9 +46,10 @@ class Port {
   unsigned queues() const { return device_->queues(); }
   // Appends received frames to `burst`, up to its capacity; returns their number.
   std::size_t receive(Burst& burst, unsigned queue = 0) { return device_->receive(burst, queue); }
-  // Sends frames from the front of `burst`; returns the number of frames that were sent or dropped.
-  // The other frames stay in the burst. Like an unplugged cable, the port drops frames (and counts
-  // them) if its interface is down or gone, or if the device has no link and would keep the frames.
+  // Sends frames from the front of `burst`. Returns the number of frames that were sent or dropped.
+  // The other frames stay in the burst. The port drops and counts frames if its interface is down
+  // or gone. It also drops them if there is no link and the device would keep the frames until the
+  // link is back.
   std::size_t send(Burst& burst, unsigned queue = 0);
 
   const std::string& name() const { return name_; }
@@ -57,10 +58,10 @@ class Port {
   MacAddress mac() const { return device_->mac(); }
   // State of the link at the last look().
   LinkState link() const { return link_.load(std::memory_order_relaxed); }
-  // Inspects the device. One thread beside the workers calls this several times a second. Returns
-  // the changes since the last call, in order. If another interface of the same name has replaced
-  // the port's interface, the port binds to the new interface, provided that the driver supports
-  // it.
+  // Inspects the device. A single thread, which is not a worker, must call this several times a
+  // second. Returns the changes since the last call, in order. If another interface of the same
+  // name has replaced the port's interface, and the driver supports it, the port binds to the new
+  // interface.
   std::vector<PortChange> look(Instant now);
   // True if only a restart of the program can restore the port. Any thread may call this.
   bool needs_new_start() const { return needs_new_start_.load(std::memory_order_relaxed); }
@@ -70,11 +71,11 @@ class Port {
   PortStats stats() const;
   PortStats queue_stats(unsigned queue) const;
   PortStats device_stats() const { return device_->device_stats(); }
-  // Received frames that were lost for lack of room: in this queue if the device counts them by
-  // queue, otherwise in all queues.
+  // Number of received frames that were lost because there was no room. If the device does not
+  // count them by queue, this is the number for all queues.
   std::uint64_t missed(unsigned queue = 0) const { return device_->missed(queue); }
   // A descriptor for poll(2) that becomes readable when frames arrive. nullopt if the device has
-  // none: then the worker must poll.
+  // none: the worker must then poll the port.
   std::optional<int> wait_descriptor(unsigned queue = 0) const {
     return device_->wait_descriptor(queue);
   }
@@ -85,11 +86,12 @@ class Port {
   bool sums_tcp() const { return device_->facts().sums_tcp; }
   // The NUMA node of a PCI device; -1 if it is unknown, or for other devices.
   int numa_node() const { return device_->facts().numa_node; }
-  // Offloads that the worker wants and a PCI device lacks, in words. Empty for other ports.
+  // Names of the offloads that the worker could use but that the PCI device lacks. Empty for other
+  // devices.
   const std::vector<std::string>& missing_offloads() const {
     return device_->facts().missing_offloads;
   }
-  // Notices to the operator about this port, one sentence each, found while opening it.
+  // Notices to the operator from the opening of the port, one sentence each.
   const std::vector<std::string>& notices() const { return device_->facts().notices; }
 
  private:
@@ -101,7 +103,7 @@ class Port {
   std::vector<std::uint64_t> tx_down_;  // indexed by queue: frames that the port itself has dropped
   InterfaceWatch watch_;                // used only by the thread that calls look()
   std::atomic<LinkState> link_;
-  // True if send() must drop frames, since the kernel or the device would keep them.
+  // True if send() must drop frames, since they cannot be sent now.
   std::atomic<bool> is_off_ = false;
   std::atomic<bool> needs_new_start_ = false;
 };

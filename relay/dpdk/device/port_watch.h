@@ -1,4 +1,4 @@
-// Watches the devices under the ports, on a thread beside the workers.
+// Watches the devices of the ports in a thread of its own.
 #pragma once
 
 #include <functional>
@@ -17,8 +17,8 @@ class PortWatch {
   static constexpr Duration kInterval = Duration::milliseconds(200);
   using Tell = std::function<void(const Port& port, const PortChange& change)>;
 
-  // Starts a thread that inspects the ports every kInterval, and calls `tell` for each change. The
-  // ports must outlive this object. Needs a running Eal. Throws std::runtime_error.
+  // Starts a thread that calls Port::look() for all ports every kInterval, and `tell` for each
+  // change. The ports must outlive this object. Needs a running Eal. Throws std::runtime_error.
   PortWatch(std::span<Port* const> ports, Tell tell);
 
   // True if a port cannot recover while the program runs. Any thread may call this.

@@ -1,5 +1,5 @@
-// The interface of the device behind a port. Each driver has a class: for packet sockets of our
-// own, or for a kind of DPDK device. Port has the code that is common to all drivers.
+// The interface of the device behind a port. There is a class for packet sockets of our own, and
+// one for each kind of DPDK device. Port has the code that is common to all of them.
 #pragma once
 
 #include <sys/types.h>
@@ -24,12 +24,12 @@ namespace satrelay::dpdk {
 // Properties that are known once the device is open, and never change.
 struct DeviceFacts {
   bool sums_tcp = false;  // the device completes TCP checksums of frames that it sends
-  // True if the device keeps frames while there is no link, and sends them when the link is back,
-  // although they are outdated by then.
+  // True if the device keeps frames while there is no link, and sends the outdated frames when the
+  // link is back.
   bool keeps_frames = false;
   int numa_node = -1;                // NUMA node of a PCI device; -1 if it is unknown
   std::vector<std::string> notices;  // notices to the operator, one sentence each
-  // Offloads that the worker wants and the device lacks, in words.
+  // Names of the offloads that the worker could use but that the device lacks.
   std::vector<std::string> missing_offloads;
 };
 
@@ -45,8 +45,8 @@ class Device {
   // A descriptor for poll(2) that becomes readable when frames arrive; nullopt if there is none.
   virtual std::optional<int> wait_descriptor(unsigned queue) const = 0;
 
-  // receive() and send() do the same as the functions of Port. Each virtual call moves a whole
-  // burst. The burst to send is not empty. Only one thread at a time may use a queue.
+  // receive() and send() do the same as the functions of Port. The caller must not send an empty
+  // burst. Only one thread at a time may use a queue.
   virtual std::size_t receive(Burst& burst, unsigned queue) = 0;
   virtual std::size_t send(Burst& burst, unsigned queue) = 0;
 
@@ -54,12 +54,12 @@ class Device {
   // queues together, and any thread may call it.
   virtual PortStats queue_stats(unsigned queue) const = 0;
   virtual PortStats device_stats() const = 0;
-  // Received frames that were lost for lack of room: in this queue if the device counts them by
-  // queue, otherwise in all queues.
+  // Number of received frames that were lost because there was no room. If the device does not
+  // count them by queue, this is the number for all queues.
   virtual std::uint64_t missed(unsigned queue) const = 0;
 
-  // The current state of the device. Only the thread that calls Port::look() calls this function,
-  // bind_to_successor() and on_up().
+  // The current state of the device. view(), bind_to_successor() and on_up() are only called by the
+  // thread that calls Port::look().
   virtual InterfaceView view() const = 0;
   // Binds the device to the interface that has replaced its own. Throws std::runtime_error if that
   // fails.

@@ -51,10 +51,10 @@ rte_eth_dev_info EthDevice::info() const {
   return info;
 }
 
-// Configures RSS with the hash by which connections are divided among the workers, and returns the
-// number of queues. The device chooses the queue by the low bits of the hash. A device with too few
-// queues gets one. A device without this hash gives all frames to the first queue, or spreads them
-// in its own way.
+// Configures RSS with the hash that assigns connections to workers, and returns the number of
+// queues. The device chooses the queue by the low bits of the hash. If the device has too few
+// queues, only one queue is used. If it cannot compute the hash, it may put all frames into the
+// first queue, or distribute them in another way.
 unsigned EthDevice::spread_over(const Spread& spread, rte_eth_conf& conf) {
   constexpr std::uint64_t kKinds = RTE_ETH_RSS_NONFRAG_IPV4_TCP | RTE_ETH_RSS_NONFRAG_IPV4_UDP |
                                    RTE_ETH_RSS_NONFRAG_IPV6_TCP | RTE_ETH_RSS_NONFRAG_IPV6_UDP |
@@ -137,8 +137,8 @@ std::size_t EthDevice::finish(rte_mbuf** frames, std::size_t count, Queue& queue
       }
       ++queue.rx_joined;
     }
-    // A device does not check the checksum of a packet that it does not recognize. But several
-    // drivers mark that checksum as good.
+    // If a device does not recognize a packet, it does not check the checksum. But several drivers
+    // report the checksum of such a packet as good.
     if (packet.checksum_is_verified() && !packet.is_plain_transport()) packet.set_unchecked();
     if (packet.checksum_is_verified()) {
       ++queue.rx_checksums_verified;

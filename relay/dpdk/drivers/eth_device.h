@@ -63,8 +63,9 @@ class EthDevice : public Device {
   bool is_started_ = false;
   std::vector<Queue> queues_;
   std::vector<std::uint8_t> rss_key_;
-  // Guards reads of the device's counters. Many drivers keep sums of hardware registers that each
-  // read resets to zero, so two reads at the same time would corrupt a sum.
+  // Only one thread at a time may read the counters of the device. In many drivers, a read adds
+  // hardware registers to sums and resets the registers, so two reads at the same time would
+  // corrupt the sums.
   mutable std::mutex stats_mutex_;
 };
 

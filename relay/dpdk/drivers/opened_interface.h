@@ -17,8 +17,8 @@ class OpenedInterface {
   OpenedInterface(const std::string& name, std::uint16_t mtu);
 
   unsigned index() const { return index_; }
-  MacAddress mac() const { return mac_; }  // the MAC address at the opening
-  // Settings that could not be made, and how the operator can make them, a sentence each.
+  MacAddress mac() const { return mac_; }  // the MAC address of the interface when it was opened
+  // For each setting that could not be made, a sentence that says how the operator can make it.
   const std::vector<std::string>& notices() const { return notices_; }
   // The state of the interface. `is_ours`: whether the device is still bound to the interface.
   // `objections`: reasons why the device cannot bind to another interface with the configured name.

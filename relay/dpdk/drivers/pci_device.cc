@@ -8,10 +8,10 @@
 namespace satrelay::dpdk {
 namespace {
 
-// The size of two VLAN tags, which frames may have beyond the MTU. Not every device adds room for
-// tags to the MTU by itself.
+// Size of two VLAN tags. Frames may be longer than the MTU by this size, and not every device
+// allows for tags by itself.
 constexpr std::uint16_t kTwoTags = 8;
-// The largest number of buffers in a large frame, if the driver names no limit.
+// Maximum number of buffers in a large frame, if the driver has no limit of its own.
 constexpr std::size_t kFewPieces = 8;
 
 std::uint64_t offloads_of(const DeviceSender::Abilities& abilities) {
@@ -70,7 +70,7 @@ DeviceSender::Abilities PciDevice::send_abilities(const rte_eth_dev_info& info, 
   abilities.sums_tcp = true;
   abilities.sums_ip = offers(RTE_ETH_TX_OFFLOAD_IPV4_CKSUM);
   if (offers(RTE_ETH_TX_OFFLOAD_TCP_TSO | RTE_ETH_TX_OFFLOAD_MULTI_SEGS)) {
-    const std::uint16_t most = info.tx_desc_lim.nb_seg_max;  // 0 if the driver names no limit
+    const std::uint16_t most = info.tx_desc_lim.nb_seg_max;  // 0 means that the driver has no limit
     abilities.pieces = most == 0 ? kFewPieces : std::min<std::size_t>(most, Burst::kCapacity);
   }
   return abilities;

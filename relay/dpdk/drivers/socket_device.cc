@@ -48,7 +48,8 @@ InterfaceView SocketDevice::view() const {
   std::vector<std::string> objections;
   // The kernel does not bind a socket of a fanout group to another interface.
   if (queues() > 1) objections.emplace_back("is not the one that the workers share");
-  // A new interface may have the index of the old one. Only the socket shows the difference.
+  // A new interface may have the same index as the old one. But the kernel has unbound the socket
+  // from the old one.
   return interface_.view(queues_.front().socket.is_bound(), objections);
 }
 

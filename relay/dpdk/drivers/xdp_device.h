@@ -12,7 +12,8 @@ class XdpDevice final : public EthDevice {
             const Spread& spread);
 
   std::optional<int> wait_descriptor(unsigned queue) const override;
-  // The state of the kernel interface. The link state that the driver reports never changes.
+  // Returns the state of the kernel interface. The link state that the driver reports is not used,
+  // since it never changes.
   InterfaceView view() const override;
 
  private:

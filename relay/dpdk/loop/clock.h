@@ -5,8 +5,9 @@
 
 namespace satrelay::dpdk {
 
-// Reads CLOCK_MONOTONIC by the vDSO, which reads the TSC without a system call in some 20 ns. A TSC
-// frequency that was measured once at start-up would be too inexact for weeks of link pacing.
+// Reads CLOCK_MONOTONIC by the vDSO, which takes some 20 ns and no system call. Does not read the
+// TSC directly: a frequency that was measured once at start-up would be too inexact for weeks of
+// pacing.
 Instant now();
 
 }  // namespace satrelay::dpdk

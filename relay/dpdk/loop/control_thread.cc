@@ -31,8 +31,7 @@ void* ControlThread::enter(void* self) {
 
 void ControlThread::run() {
   std::unique_lock lock(mutex_);
-  // After a stop, work_() runs once more, so that the last run sees everything that happened before
-  // the stop.
+  // Call work_() once more after a stop, so that it sees everything that happened before the stop.
   for (bool is_last = false; !is_last;) {
     const auto pause = std::chrono::nanoseconds(interval_.to_nanoseconds());
     changed_.wait_for(lock, pause, [this] { return stopped_; });

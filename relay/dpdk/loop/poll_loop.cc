@@ -12,15 +12,15 @@
 namespace satrelay::dpdk {
 namespace {
 
-// How long a loop counts as active after its last work. The links are divided among the workers
-// every 1 ms. This time is longer, so that a worker takes part in one more division after its last
-// work.
+// How long a loop counts as active after its last work. It is longer than 1 ms, the interval at
+// which links are divided among workers, so that a worker takes part in one more division after its
+// last work.
 constexpr Duration kActiveFor = Duration::microseconds(1'250);
 constexpr Duration kMediumNap = Duration::microseconds(250);
 constexpr Duration kQuietAfter = Duration::milliseconds(200);
 constexpr Duration kLongNap = Duration::milliseconds(1);
-// A stop signal also ends a wait, but not if it arrives just before the wait begins. So waits are
-// limited.
+// A stop signal ends a wait. But if it arrives just before the wait begins, the wait would not end,
+// so waits are limited.
 constexpr Duration kLongestWait = Duration::milliseconds(250);
 
 timespec to_timespec(Duration d) {
@@ -47,8 +47,8 @@ Pause IdlePolicy::pause(Instant now, Instant next_timeout) const {
   } else {
     pause = {Pause::Kind::kNap, idle < kQuietAfter ? kMediumNap : kLongNap};
   }
-  // A pacer wants each frame to leave on time. But a pause shorter than a short nap costs more work
-  // than a frame does, so frames that are due within one short nap leave together.
+  // A pacer computes a time for each frame. But pauses shorter than a short nap would cost more
+  // work than the frames, so all frames that are due within a short nap are sent together.
   pause.length = std::min(pause.length, std::max(next_timeout - now, kShortNap));
   return pause;
 }
@@ -59,8 +59,8 @@ PollLoop::PollLoop(config::Polling polling, std::span<Port* const> ports, unsign
     if (queue >= port->queues()) continue;
     if (const auto descriptor = port->wait_descriptor(queue)) watch(*descriptor);
   }
-  // By default the kernel delays timers by up to 50 us to group them. Naps of 50 us would then last
-  // 100 us.
+  // By default the kernel delays timers by up to 50 us, to handle several timers together. Naps of
+  // 50 us would then take up to 100 us.
   ::prctl(PR_SET_TIMERSLACK, 1000UL, 0UL, 0UL, 0UL);
 }
 

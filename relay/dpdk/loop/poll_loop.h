@@ -28,21 +28,21 @@ struct Pause {
 };
 
 // Chooses the pause, without system calls. With `busy` polling there is never a pause. With
-// `adaptive` polling there are short naps while there is traffic: frames that gather during a nap
-// cost less than one wake-up per frame. Without traffic, the program waits until a port wakes it,
-// or takes longer naps if not every port can.
+// `adaptive` polling there are short naps while there is traffic: to handle several frames after a
+// nap costs less than to wake up for each frame. Without traffic, the program waits until a port
+// wakes it. If some port cannot wake it, it takes longer naps.
 class IdlePolicy {
  public:
-  // The nap while there is traffic: long enough to gather frames, and short compared with any
-  // satellite delay.
+  // Length of a nap while there is traffic. It is long enough for several frames to arrive, and
+  // short compared with the delay of any satellite.
   static constexpr Duration kShortNap = Duration::microseconds(50);
 
   IdlePolicy(config::Polling polling, bool ports_can_wake)
       : polling_(polling), ports_can_wake_(ports_can_wake) {}
 
   void on_work(Instant now) { last_work_ = now; }
-  // `next_timeout`: when the program must run even if no frames arrive. Work that is due within a
-  // short nap waits until the nap ends.
+  // `next_timeout`: when the program must run even if no frames arrive. If that is within a short
+  // nap, it runs after the nap.
   Pause pause(Instant now, Instant next_timeout) const;
 
  private:
@@ -53,8 +53,8 @@ class IdlePolicy {
 
 class PollLoop {
  public:
-  // The loop of the calling thread, which uses queue `queue` of each port that has such a queue.
-  // `ports`: at most four, which must outlive the loop.
+  // The loop of the calling thread. It uses queue `queue` of each port that has such a queue. There
+  // may be at most four `ports`, which must outlive the loop.
   PollLoop(config::Polling polling, std::span<Port* const> ports, unsigned queue = 0);
 
   // The result of one round: whether the program did any work, and how long it can wait.
@@ -82,8 +82,8 @@ class PollLoop {
     }
   }
 
-  // How long the loop paused before this round. Does not include the time by which the kernel woke
-  // the loop late.
+  // How long the loop paused before this round. If the kernel has woken the loop late, the delay is
+  // not included.
   Duration last_rest() const { return last_rest_; }
   // How long the last round took; zero before the first one.
   Duration last_round() const { return last_round_; }

@@ -5,7 +5,7 @@
 
 namespace satrelay::dpdk {
 
-// Lets the calling thread run as soon as it wakes, however busy the machine is (SCHED_RR at the
+// Lets the calling thread run as soon as it wakes, even if the machine is busy (SCHED_RR at the
 // lowest real-time priority). For threads that must act on time and sleep when idle. A busy poller
 // must not use this: it would starve other threads on its core. Returns false without CAP_SYS_NICE.
 bool request_prompt_scheduling();

@@ -10,11 +10,11 @@
 namespace satrelay::dpdk {
 namespace {
 
-// How long the telemetry thread waits for an answer: longer than the longest sleep of the polling
-// thread.
+// How long the telemetry thread waits for an answer. It is longer than the longest sleep of the
+// polling thread.
 constexpr std::chrono::milliseconds kPatience(1000);
 
-// Held while a request is served, so that `current` is not destroyed meanwhile.
+// Held while a request is served, so that `current` cannot be destroyed during the request.
 std::mutex current_mutex;
 TelemetryCommand* current = nullptr;
 
@@ -59,7 +59,7 @@ TelemetryCommand::TelemetryCommand(const std::string& path, const std::string& h
 }
 
 TelemetryCommand::~TelemetryCommand() {
-  answer({});  // completes a request that waits at this moment
+  answer({});  // ends a request that waits for an answer
   const std::lock_guard lock(current_mutex);
   current = nullptr;
 }

@@ -19,9 +19,9 @@ struct TelemetrySection {
 };
 using TelemetryReply = std::vector<TelemetrySection>;
 
-// At most one in a process: DPDK cannot unregister a command, and passes no pointer to the
-// callback. Only the polling thread can read the numbers. So the telemetry thread sets a flag and
-// waits, and the polling thread reads the flag (one load) and answers.
+// There may be one object in a process, since DPDK cannot unregister a command, and passes no
+// pointer to the callback. Only the polling thread can read the numbers. So the telemetry thread
+// sets a flag and waits. The polling thread checks the flag, which costs one load, and answers.
 class TelemetryCommand {
  public:
   // Registers `path` ("/program/command"). Needs a running Eal. Throws std::runtime_error.

@@ -105,8 +105,8 @@ void put_v6(Program& program, std::uint32_t ip) {
   put_transport(program, ip + 6, BPF_ABS, ip + 40);
 }
 
-// Bit `bit` of the hash is the parity of some bits of the sum. Returns the mask of these bits. Each
-// input bit i, counted from the highest, contributes the key rotated left by i.
+// Bit `bit` of the hash is the parity of some bits of the sum. Returns the mask of these bits. In
+// the hash, input bit i, counted from the highest, adds the key rotated left by i bits.
 std::uint32_t mask_of(unsigned bit) {
   std::uint32_t mask = 0;
   for (unsigned i = 0; i < 16; ++i) {
@@ -146,7 +146,7 @@ void put_map(Program& program, unsigned queues) {
                            std::strerror(errno));
 }
 
-// Makes the socket filter out frames that this machine sends, for kernels that do not know
+// Makes the socket ignore frames that this machine sends. Needed for kernels that do not know
 // kIgnoreOutgoing.
 void refuse_outgoing(int descriptor) {
   std::array<sock_filter, 4> code{{
@@ -168,9 +168,9 @@ void refuse_outgoing(int descriptor) {
 // more frames than can wait.
 void forget_received(int descriptor) {
   constexpr int kMost = 1 << 17;
-  // The buffer must hold the offload header: otherwise the kernel drops the frame and returns an
-  // error. The kernel does the same with a frame that the header cannot describe. More frames may
-  // wait behind such a frame, so only EAGAIN ends the loop.
+  // The buffer must have room for the offload header, since the kernel otherwise drops the frame
+  // and returns an error. It also drops a frame that the header cannot describe, and returns an
+  // error. More frames may wait behind such a frame, so only EAGAIN ends the loop.
   OffloadHeader header;
   for (int i = 0; i < kMost; ++i) {
     if (::recv(descriptor, &header, sizeof header, MSG_DONTWAIT | MSG_TRUNC) < 0 &&
@@ -189,7 +189,8 @@ std::vector<sock_filter> fanout_program(const Spread& spread) {
   program.put(BPF_LD | BPF_W | BPF_ABS, static_cast<std::uint32_t>(SKF_AD_OFF + SKF_AD_PROTOCOL));
   program.go_to_if(BPF_JEQ, ETH_P_IP, Label::kV4);
   program.go_to_if(BPF_JEQ, ETH_P_IPV6, Label::kV6);
-  // The kernel removes only the outer VLAN tag. A tag in the packet is the inner tag of two.
+  // The kernel removes only the outer VLAN tag. If there is a tag in the packet, it is the inner
+  // one of two tags.
   program.go_to_if(BPF_JEQ, ETH_P_8021Q, Label::kTagged);
   program.go_to_if(BPF_JEQ, ETH_P_8021AD, Label::kTagged);
   program.put(BPF_RET | BPF_K, 0);

@@ -1,5 +1,6 @@
-// Several packet sockets of one interface share the received frames. The kernel gives each frame to
-// one socket, which a small program chooses (PACKET_FANOUT with PACKET_FANOUT_CBPF, packet(7)).
+// Several packet sockets of one interface share the received frames. For each frame, a small
+// program chooses the socket that gets the frame (PACKET_FANOUT with PACKET_FANOUT_CBPF,
+// packet(7)).
 //
 // The program computes the low bits of the symmetric Toeplitz hash. The key has a period of 16
 // bits. So the hash is a linear map of the XOR of all halfwords of addresses and ports: each bit of
@@ -15,8 +16,8 @@
 
 namespace satrelay::dpdk {
 
-// Builds the program. Like every fanout program, it sees a packet from the network header on. It
-// returns the number of the queue.
+// Builds the program, which returns the number of the queue. As in every fanout program, offset 0
+// is the beginning of the network header.
 std::vector<sock_filter> fanout_program(const Spread& spread);
 
 class Fanout {
@@ -24,8 +25,8 @@ class Fanout {
   // Starts a group with its first socket. The sockets must be bound to the same interface, which
   // must be up. Throws std::runtime_error.
   Fanout(int descriptor, const Spread& spread);
-  // Adds the next socket; the order of the calls is the order of the queues. Discards the frames
-  // that this socket received before it joined: the first socket has received them, too.
+  // Adds a socket, which gets the number of the next queue. Discards the frames that this socket
+  // received before it joined the group: the first socket has also received them.
   void add(int descriptor);
 
  private:

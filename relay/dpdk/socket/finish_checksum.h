@@ -11,14 +11,14 @@ namespace satrelay::dpdk {
 
 // Completes the checksum of a whole IPv4 or IPv6 frame (VLAN tags, options and extension headers
 // allowed) that carries TCP or UDP, and returns true. Leaves any other frame unchanged, and returns
-// false. Source-routed packets are left unchanged too, since their checksum covers a destination
-// that is not in the header. `start`: the offset of the first summed byte, as the sender states it.
-// If the IP header does not end there, the checksum belongs to an inner header, and the result is
-// false.
+// false. Source-routed packets are also left unchanged, since their checksum covers a destination
+// that is not in the header. `start`: the offset of the first summed byte, according to the sender.
+// If this is not the end of the IP header, the checksum belongs to an inner header, and the
+// function returns false.
 inline constexpr std::size_t kAnywhere = 0;
 bool finish_checksum(MutableBytes frame, std::size_t start = kAnywhere);
 
-// Completes the checksum of a frame if the headers do not show where the checksum is, as in a
+// Completes the checksum of a frame with headers that do not show where the checksum is, as in a
 // tunnel. Sums the bytes from `start` to the end of the frame, and writes the checksum `offset`
 // bytes behind `start`. For TCP and UDP, that field must hold the sum of the pseudo-header; GRE has
 // no pseudo-header. For SCTP, a CRC is written. Returns false if the field does not fit the frame,

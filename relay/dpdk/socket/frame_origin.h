@@ -1,5 +1,4 @@
-// Classifies the origin of a packet. By the origin, a sender decides whether it can trust the
-// checksums of the packet.
+// Where a packet comes from. This decides whether its checksums can be trusted when it is sent.
 #pragma once
 
 #include "pep/wire/coalescer.h"

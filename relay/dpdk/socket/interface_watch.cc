@@ -29,7 +29,7 @@ InterfaceWatch::Next InterfaceWatch::look(const InterfaceView& view, Instant now
 }
 
 void InterfaceWatch::bound() {
-  // The next look finds out whether the interface is up.
+  // The next call of look() finds out whether the interface is up.
   name_ = configured_;
   state_ = State::kDown;
   changes_.push_back({PortChangeKind::kReturned, name_});

@@ -1,7 +1,7 @@
-// Watches the kernel interface under a port while the gateway runs. It makes no system calls: its
-// input is the state of the interface at each look. Interfaces go down and come up, are renamed, or
-// vanish with their driver and come back as new interfaces. The port's socket does not notice a new
-// interface.
+// Watches the kernel interface of a port while the gateway runs. An interface may go down and come
+// up, be renamed, or vanish with its driver and come back as a new interface, which the port's
+// socket does not notice. This class makes no system calls: the caller passes the state of the
+// interface to look().
 #pragma once
 
 #include <cstdint>
@@ -14,16 +14,18 @@
 
 namespace satrelay::dpdk {
 
-// The state of the interface at one look.
+// The state of the interface, as an argument of look().
 struct InterfaceView {
   bool is_there = true;    // whether the interface that the port has opened still exists
   std::string name;        // the current name of the interface
   bool is_enabled = true;  // administratively up (`ip link set up`)
   bool is_running = true;  // operationally up: enabled, with a carrier
   std::uint32_t megabits = 0;
-  // While the interface is absent: whether another interface has the configured name.
+  // If the interface no longer exists: whether another interface (the successor) has the configured
+  // name.
   bool has_successor = false;
-  std::vector<std::string> objections;  // why the port cannot use the successor, a few words each
+  // Reasons why the port cannot use the successor, in a few words.
+  std::vector<std::string> objections;
 };
 
 enum class PortChangeKind : std::uint8_t {
@@ -32,7 +34,7 @@ enum class PortChangeKind : std::uint8_t {
   kGone,      // the interface has vanished
   kReturned,  // the interface is back, and the port uses it
   kRenamed,
-  kUnfit,  // the interface is back, in a state that only a restart of the program can correct
+  kUnfit,  // the interface is back, but only after a restart of the program can the port use it
 };
 
 struct PortChange {
@@ -42,7 +44,7 @@ struct PortChange {
 
 class InterfaceWatch {
  public:
-  // Time within which an interface that has returned must have its former settings again.
+  // If an interface has come back, it must have its former settings again within this time.
   static constexpr Duration kPatience = Duration::seconds(3);
 
   // `name`: the name by which the port has opened the interface.

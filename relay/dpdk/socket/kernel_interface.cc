@@ -21,14 +21,13 @@
 namespace satrelay::dpdk {
 namespace {
 
-// The name in the kernel's table of features, and the name that ethtool -K takes.
+// The name in the kernel's table of features, and the name for ethtool -K.
 struct MergeOffload {
   std::string_view kernel_name;
   std::string_view ethtool_name;
 };
-// GRO also merges packets inside tunnels that only pass through. To cut such a frame again, the
-// port must rewrite the outer headers, which it can do only for the kinds of tunnels that it knows
-// (wire::Tunnel).
+// GRO also merges packets inside tunnels that end on other machines. To cut a merged frame, the
+// port must rewrite the outer headers. It can do so only for the tunnels that wire::Tunnel knows.
 constexpr std::array<MergeOffload, 5> kMergeOffloads{{
     {"rx-gro", "gro"},
     {"rx-lro", "lro"},
@@ -215,8 +214,8 @@ bool KernelInterface::try_mtu(unsigned mtu) {
 }
 
 void KernelInterface::set_mtu(std::uint16_t mtu) {
-  // Beyond the MTU the kernel allows one 802.1Q tag, but neither an 802.1ad tag nor a second tag.
-  // So ask for room for two tags, if the device has it.
+  // The kernel allows one 802.1Q tag in addition to the MTU, but no 802.1ad tag and no second tag.
+  // So set an MTU with room for two tags, if the device supports it.
   constexpr unsigned kTwoTags = 8;
   const std::uint16_t present = this->mtu();
   if (present == mtu + kTwoTags || try_mtu(mtu + kTwoTags) || present == mtu || try_mtu(mtu)) {

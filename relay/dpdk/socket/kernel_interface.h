@@ -1,5 +1,5 @@
-// Prepares a kernel interface to be a port. An inline bridge must see every frame as it was on the
-// wire, and the kernel must not answer in the bridge's place.
+// Prepares a kernel interface for use as a port. An inline bridge must receive every frame as it
+// was on the wire, and the kernel itself must not answer any frame.
 #pragma once
 
 #include <cstdint>
@@ -19,12 +19,12 @@ class KernelInterface {
   ~KernelInterface();
 
   // Sets the MTU (with room for two VLAN tags), switches off the receive offloads that merge
-  // frames, keeps the kernel's IP stack off the interface and brings it up. Returns what failed and
-  // what the operator can do about it, a sentence each. Throws if the port cannot work.
+  // frames, keeps the kernel's IP stack off the interface and brings it up. For each failure,
+  // returns a sentence that says what the operator can do. Throws if the port cannot work.
   std::vector<std::string> prepare(std::uint16_t mtu);
 
-  // Reasons why a port with that MTU cannot use the interface in its current state, a few words
-  // each. prepare() would correct them, but needs rights that this process may have given up.
+  // Returns the reasons why a port with this MTU cannot use the interface in its current state.
+  // prepare() would correct the state, but needs rights that this process may have given up.
   std::vector<std::string> objections(std::uint16_t mtu) const;
 
   unsigned index() const { return index_; }
@@ -34,7 +34,8 @@ class KernelInterface {
   bool is_running() const;         // operationally up: enabled, with a carrier
   std::uint32_t megabits() const;  // speed in Mbit/s; 0 if it is unknown
 
-  // Names, as `ethtool -k` prints them, of the receive offloads that merge frames and are on.
+  // Names of the receive offloads that merge frames and are switched on, as `ethtool -k` prints
+  // them.
   std::vector<std::string> active_merge_offloads() const;
 
  private:

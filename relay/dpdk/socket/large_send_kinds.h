@@ -1,10 +1,11 @@
-// Learns how many frames an interface accepts as one large frame. It makes no system calls.
+// Learns how many frames may be joined into one large frame that the interface accepts. Makes no
+// system calls.
 //
 // A kernel before 6.2 does not accept large UDP frames (UDP_L4) from a packet socket: it returns
 // EINVAL. Some network cards cannot cut large frames, cannot cut them behind VLAN tags, or cannot
-// cut them into so many frames. Such a card refuses the frame with ENOBUFS. But a card that is
-// merely busy returns the same error. So a refusal halves the number of frames that are joined,
-// down to one, and after kTrial frames the number is doubled again.
+// cut them into so many frames. Such a card refuses the frame with ENOBUFS. But a card that is only
+// busy returns the same error. So after each refusal, half as many frames are joined, down to one.
+// After kTrial frames, twice as many are joined again.
 #pragma once
 
 #include <algorithm>
@@ -16,8 +17,8 @@ namespace satrelay::dpdk {
 
 class LargeSendKinds {
  public:
-  // Number of frames of a refused kind that are sent before more frames are joined again. If that
-  // fails, it costs one system call that sends nothing.
+  // After a refusal, this number of frames is sent before more frames are joined again. If the card
+  // refuses again, this costs one system call that sends nothing.
   static constexpr std::uint32_t kTrial = 65'536;
 
   struct Kind {
@@ -26,10 +27,11 @@ class LargeSendKinds {
     std::size_t tags = 0;  // number of VLAN tags, at most 2
   };
 
-  // The largest number of frames that may be joined into one large frame. 1 means that frames must
-  // not be joined.
+  // Maximum number of frames that may be joined into one large frame. 1 means that frames must not
+  // be joined.
   std::size_t most(const Kind& kind) const { return state(kind).most; }
-  // Call this when `frames` frames of the kind have been sent, as one large frame or singly.
+  // Call this when `frames` frames of the kind have been sent. It makes no difference whether they
+  // were joined.
   void on_sent(const Kind& kind, std::size_t frames) {
     State& now_is = state(kind);
     if (now_is.most == kAll || now_is.is_unknown) return;
@@ -50,7 +52,8 @@ class LargeSendKinds {
 
  private:
   static constexpr std::size_t kTags = 3;
-  static constexpr std::size_t kAll = 1024;  // more frames than are ever joined
+  // No limit: larger than any number of frames that are joined.
+  static constexpr std::size_t kAll = 1024;
   struct State {
     std::size_t most = kAll;
     std::uint32_t sent = 0;  // frames sent since `most` last changed

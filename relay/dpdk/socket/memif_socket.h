@@ -1,5 +1,5 @@
-// The UNIX socket by which the two ends of a memif port find each other. The server's driver
-// creates the file, and does not start if an earlier run has left the file behind.
+// The UNIX socket by which the two ends of a memif port find each other. The driver of the server
+// creates the file. If an earlier run has left the file behind, the driver does not start.
 #pragma once
 
 #include <sys/types.h>

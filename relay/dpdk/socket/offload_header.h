@@ -17,7 +17,7 @@ struct OffloadHeader {
   static constexpr std::uint8_t kTcpV4 = 1;
   static constexpr std::uint8_t kTcpV6 = 4;
   static constexpr std::uint8_t kUdp = 5;  // Linux accepts it for sending since 6.2
-  // Added to a TCP kind: only the first segment gets the flag CWR.
+  // Flag for TCP kinds: only the first segment gets the flag CWR.
   static constexpr std::uint8_t kEcn = 0x80;
 
   std::uint8_t flags = 0;

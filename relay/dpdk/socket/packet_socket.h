@@ -15,9 +15,9 @@ namespace satrelay::dpdk {
 
 class PacketSocket {
  public:
-  // Bytes of received frames that may wait for the program, as the kernel counts memory. They hold
-  // half a second of full-sized frames at 2.5 Gbit/s, since other programs on the machine may delay
-  // this one. The queues of a port share these bytes, but each gets at least kLeastReceiveBuffer.
+  // Receive buffer of a port in bytes, as the kernel counts memory. It has room for half a second
+  // of full-sized frames at 2.5 Gbit/s, since other programs on the machine may delay this one. It
+  // is divided among the queues of the port, but each queue gets at least kLeastReceiveBuffer.
   static constexpr std::size_t kReceiveBuffer = std::size_t{256} << 20;
   static constexpr std::size_t kLeastReceiveBuffer = std::size_t{64} << 20;
   static constexpr std::size_t receive_buffer_of(unsigned queues) {
@@ -46,13 +46,13 @@ class PacketSocket {
   int descriptor() const { return descriptor_; }
   // The size of the receive buffer that the kernel has granted, in bytes.
   std::size_t receive_buffer() const;
-  // Frames dropped for lack of room since the socket was opened.
+  // Number of frames that were dropped because there was no room, since the socket was opened.
   std::uint64_t dropped() const;
 
  private:
   int descriptor_ = -1;
   std::atomic<unsigned> changes_ = 0;
-  // The sum of the kernel's counts, since each read resets its count.
+  // The sum of the kernel's counts. A read resets the kernel's count to zero.
   mutable std::atomic<std::uint64_t> dropped_ = 0;
 };
 

@@ -16,8 +16,8 @@ namespace satrelay::dpdk {
 namespace {
 
 constexpr std::size_t kAddresses = 12;  // bytes of the two MAC addresses; a VLAN tag follows them
-// The largest number of system calls in one receive(). Without this limit the loop would not end
-// while every received frame is dropped.
+// Maximum number of system calls in one receive(). Without this limit, the loop would go on as long
+// as all received frames are dropped.
 constexpr unsigned kMostFetches = 4;
 
 std::optional<wire::SegmentedProtocol> protocol_of(const OffloadHeader& head) {
@@ -32,7 +32,7 @@ std::optional<wire::SegmentedProtocol> protocol_of(const OffloadHeader& head) {
   }
 }
 
-// Returns the VLAN tag that the kernel has removed, as it stood in the frame; 0 if there was none.
+// Returns the VLAN tag that the kernel has removed from the frame; 0 if there was none.
 std::uint32_t tag_of(const msghdr& message) {
   for (const cmsghdr* c = CMSG_FIRSTHDR(&message); c != nullptr;
        c = CMSG_NXTHDR(const_cast<msghdr*>(&message), const_cast<cmsghdr*>(c))) {
@@ -98,8 +98,8 @@ bool SocketReceiver::fetch() {
                       nullptr);
   };
   int got = ask();
-  // The kernel drops a frame that the offload header cannot describe: a frame that LRO has merged,
-  // or a frame of a kind that virtio does not name. The call for that frame fails, so ask again.
+  // The call fails if the offload header cannot describe the frame, for example after LRO. The
+  // kernel has dropped this frame, so call again for the next frame.
   for (std::size_t i = 0; got < 0 && errno == EINVAL && i < kBatch; ++i) {
     ++counters_.uncut;
     got = ask();
@@ -111,8 +111,8 @@ bool SocketReceiver::fetch() {
   return fetched_ == count;
 }
 
-// `large`: memory for assembling a frame that does not fit its packet. The kernel has already
-// written the last part of such a frame there.
+// `large`: memory for a frame that does not fit into slot.packet. The kernel has written the first
+// part of such a frame into the packet, and the last part into `large`.
 void SocketReceiver::open(Slot& slot, const mmsghdr& message, std::byte* large) {
   const std::size_t size =
       message.msg_len - std::min<std::size_t>(message.msg_len, sizeof slot.head);
@@ -141,9 +141,8 @@ void SocketReceiver::open(Slot& slot, const mmsghdr& message, std::byte* large) 
   ready_ = std::move(slot.packet);
 }
 
-// Completes the checksum that the sender left to its network card. The checksum of an inner header
-// in a tunnel cannot be found from the outer headers. Its position is taken from the offload
-// header, and so is the position of SCTP's CRC.
+// Completes the checksum that the sender has left to its network card. For the checksum of an inner
+// header in a tunnel, and for SCTP's CRC, the position is taken from the offload header.
 void SocketReceiver::finish(Slot& slot, MutableBytes frame, std::size_t tag) {
   const std::size_t start = slot.head.checksum_start + tag;
   if (finish_checksum(frame, start)) {
@@ -158,8 +157,9 @@ void SocketReceiver::open_large(const Slot& slot, ConstBytes frame, std::size_t 
   const auto protocol = protocol_of(slot.head);
   if (!protocol) return begin_cut(false);
   cutting_ = wire::Segmenter::of(frame, *protocol, slot.head.segment_size);
-  // The offload header does not say whether the frame belongs to a tunnel. But its checksum_start
-  // points to the transport header of the segments that the offload would make.
+  // The offload header does not say whether the frame belongs to a tunnel. But checksum_start is
+  // the offset of the transport header of the segments. If this is not the outer transport header,
+  // there is a tunnel.
   const std::size_t start = slot.head.checksum_start + tag;
   const bool is_left = (slot.head.flags & OffloadHeader::kNeedsChecksum) != 0;
   if (is_left && !(cutting_ && cutting_->transport_at() == start)) {
@@ -174,8 +174,8 @@ void SocketReceiver::open_large(const Slot& slot, ConstBytes frame, std::size_t 
   begin_cut(cutting_ && cutting_->longest() <= longest_);
 }
 
-// longest_ includes room for two VLAN tags. A frame without tags must not use that room for
-// payload, since the other port could not send such a payload.
+// longest_ allows for two VLAN tags. If a frame without tags had 8 bytes more payload instead, the
+// other port could not send the frame.
 bool SocketReceiver::exceeds_mtu(ConstBytes frame) const {
   if (frame.size() <= mtu_ + wire::kEthernetHeaderSize) return false;
   if (frame.size() > longest_) return true;
@@ -254,8 +254,8 @@ std::size_t SocketReceiver::drain(Burst& burst) {
 std::size_t SocketReceiver::receive(Burst& burst) {
   std::size_t count = drain(burst);
   // If the burst is not full, the caller may conclude that no frame waits. So continue until the
-  // burst is full or no frame waits. If a system call returns fewer frames than requested, no
-  // further call is needed.
+  // burst is full or no frame waits. No frame waits if a system call returns fewer frames than
+  // requested.
   bool more = true;
   for (unsigned i = 0; i < kMostFetches && more && !burst.full() && !cutting_ && next_ == fetched_;
        ++i) {

@@ -20,28 +20,28 @@ namespace satrelay::dpdk {
 
 class SocketReceiver {
  public:
-  // The largest number of frames that one system call may return.
+  // Maximum number of frames that one system call returns.
   static constexpr std::size_t kBatch = 32;
-  // This limit applies instead while large frames arrive, so that their bytes fit the processor's
-  // cache.
+  // The maximum while large frames arrive, so that their bytes fit into the processor's cache.
   static constexpr std::size_t kLargeBatch = 8;
 
   // `descriptor` and `pool` must outlive this object. Delivered frames carry IP packets of at most
   // `mtu` bytes, behind up to two VLAN tags.
   SocketReceiver(int descriptor, PacketPool& pool, std::uint16_t mtu);
 
-  // Appends received frames to `burst`, up to its capacity, and returns their number. The next call
-  // delivers the frames that do not fit the burst.
+  // Appends received frames to `burst`, and returns their number. If frames do not fit into the
+  // burst, the next call appends them.
   std::size_t receive(Burst& burst);
 
   struct Counters {
     std::uint64_t frames = 0, bytes = 0;
     std::uint64_t large = 0;      // frames that were cut
     std::uint64_t oversized = 0;  // frames of `large` that were cut because they exceeded the MTU
-    // Number of checksums that were completed here, as the sender had left them to its network
-    // card.
+    // Number of checksums that the senders had left to their network cards, and that were completed
+    // here.
     std::uint64_t checksums_finished = 0;
-    // Frames dropped because they were truncated, or because they were too long and cannot be cut.
+    // Frames that were dropped because they were truncated, or because they were too long and could
+    // not be cut.
     std::uint64_t uncut = 0;
     std::uint64_t no_buffer = 0;  // number of times that the pool was empty
   };
@@ -85,7 +85,7 @@ class SocketReceiver {
   std::size_t fetched_ = 0;
   bool large_came_ = false;
   Packet ready_;  // a whole frame, ready to be delivered
-  // Cuts a large frame into segments: the frame of the slot before next_.
+  // Cuts a large frame into segments. The frame is in the slot before next_.
   std::optional<wire::Segmenter> cutting_;
   Counters counters_;
 };

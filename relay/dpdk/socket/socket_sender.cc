@@ -126,8 +126,8 @@ void SocketSender::done_with(const Message& message, Burst& burst) {
 
 // Decides what to do about the first message, which the kernel has refused.
 SocketSender::Then SocketSender::on_refusal(int error, const Message& message, Burst& burst) {
-  // If the call before this one failed with EINVAL and this one fails with another error, the
-  // receiver caused that EINVAL, not these frames.
+  // If the previous call failed with EINVAL and this call fails with another error, the EINVAL was
+  // an error of the receiver, and not of these frames.
   if (error != EINVAL && std::exchange(was_invalid_, false)) ++counters_.errors_of_receiver;
   switch (error) {
     case EAGAIN:
@@ -144,9 +144,9 @@ SocketSender::Then SocketSender::on_refusal(int error, const Message& message, B
       }
       break;
     case EINVAL:
-      // The error may come from receiving on this socket: if recvmmsg() returns some frames and the
-      // next one is a frame that the kernel cannot describe, the error stays on the socket. The
-      // failed call has cleared such an error, so try once more.
+      // This may be an error of the receiver: if recvmmsg() has returned some frames and then
+      // reached a frame that the kernel cannot describe, the error stays on the socket. The failed
+      // call has cleared the error, so try once more.
       if (!std::exchange(was_invalid_, true)) return Then::kAgain;
       was_invalid_ = false;
       if (!message.is_large()) break;

@@ -1,6 +1,6 @@
-// Sends frames through a packet socket. Consecutive segments of a connection leave as one large
-// frame. A receiver on the same machine accepts the large frame whole. Otherwise the kernel or a
-// network card cuts it into the same segments.
+// Sends frames through a packet socket. Consecutive segments of a connection are joined into one
+// large frame. If the receiver is on the same machine, it gets the large frame as a whole.
+// Otherwise the kernel or a network card cuts it into the same segments.
 #pragma once
 
 #include <sys/socket.h>
@@ -38,7 +38,8 @@ class SocketSender {
     std::uint64_t large = 0;   // large frames into which some of these frames were joined
     std::uint64_t errors = 0;  // frames dropped, since the kernel or the device refused them
     std::uint64_t down = 0;    // frames dropped, since the interface was down
-    // Frames that the receiver of the same socket lost; the kernel reported each to the sender.
+    // Number of errors that the kernel reported to the sender because the receiver of the same
+    // socket had lost a frame.
     std::uint64_t errors_of_receiver = 0;
   };
   const Counters& counters() const { return counters_; }
@@ -69,14 +70,14 @@ class SocketSender {
   unsigned changes_ = 0;
   bool stuck_ = false;        // whether the last send() has left its first frame in the burst
   bool was_invalid_ = false;  // whether the last system call has ended with EINVAL
-  // Number of frames at the front of the burst to send singly, since they were refused as one large
-  // frame.
+  // Number of frames at the front of the burst that must be sent singly, since they were refused as
+  // one large frame.
   std::size_t singly_ = 0;
   wire::Coalescer coalescer_;
   std::array<Message, Burst::kCapacity> messages_;
   std::array<mmsghdr, Burst::kCapacity> headers_{};
-  // At most three parts for each frame: an offload header and a header of ours for each message,
-  // and a payload for each frame.
+  // Each message has an offload header and a header of ours, and each frame has a payload. So there
+  // are at most three parts for each frame.
   std::array<iovec, 3 * Burst::kCapacity> parts_{};
   std::size_t parts_used_ = 0;
   Counters counters_;
