@@ -59,8 +59,8 @@ constexpr ReasonGroup kReasonsOfPeer[] = {
 
 enum class Zero { kValue, kUnknown };
 
-// Converts a value to its base unit: the factor is `times / over`. Both are whole numbers, so that
-// 551 ms become exactly 0.551 s.
+// Converts a value to its base unit: multiply the value by `times`, then divide it by `over`. Both
+// members are whole numbers, so that 551 ms become exactly 0.551 s.
 struct Scale {
   double times = 1;
   double over = 1;

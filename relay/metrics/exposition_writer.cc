@@ -37,7 +37,7 @@ std::string_view suffix(FamilyKind kind) {
     case FamilyKind::kInfo:
       return "_info";
     case FamilyKind::kGauge:
-    case FamilyKind::kHistogram:  // each of its samples has its own suffix
+    case FamilyKind::kHistogram:  // the suffix differs from sample to sample
       break;
   }
   return "";

@@ -30,7 +30,7 @@ class Labels {
 enum class FamilyKind {
   kCounter,
   kGauge,
-  kInfo,  // has the value 1; the labels contain the information
+  kInfo,  // The value is always 1. The labels contain the information.
   kHistogram,
 };
 

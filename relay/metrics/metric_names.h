@@ -10,7 +10,7 @@ namespace satrelay::metrics {
 
 struct BaseUnit {
   std::string_view name;  // name of the base unit; "" for numbers without a unit
-  // A value in the counter's unit divided by this is a value in the base unit.
+  // Divide a value in the counter's unit by this number to get the value in the base unit.
   double divisor;
 };
 BaseUnit base_unit(CounterUnit unit);
@@ -26,7 +26,7 @@ struct ReasonGroup {
   std::string_view prefix;  // common prefix of the counters' names, such as "bridged_"
   const char* family;       // name of the family, such as "bridged_frames"
   const char* help;
-  std::string_view bare_reason = {};  // reason for a counter named exactly `prefix`
+  std::string_view bare_reason = {};  // reason if the counter is named exactly `prefix`
   // Name of a counter that has the prefix, but counts something else.
   std::string_view exception = {};
 };

@@ -15,7 +15,7 @@ Readings read_gateway(ctl::StatsClient& client) {
     readings.histograms = client.query_all("/satrelay/histograms");
     readings.rules = client.query_all("/satrelay/rules");
     readings.classes = client.query_all("/satrelay/classes");
-    // Ask these last: an earlier version of the gateway does not know the two commands.
+    // Send these two commands last, since an earlier version of the gateway does not know them.
     readings.records = client.query("/satrelay/records");
     readings.links = client.query_all("/satrelay/links");
   } catch (const ctl::StatsError& error) {

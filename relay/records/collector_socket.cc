@@ -132,8 +132,8 @@ void CollectorSocket::send_datagram(ConstBytes message, std::size_t records, Ins
   const int error = errno;
   counters_.unexported += records;
   if (would_wait(error) || error == ENOBUFS) return;
-  // ECONNREFUSED means that ICMP has reported a closed port for an earlier datagram. look() may
-  // find the same error.
+  // ECONNREFUSED means that ICMP has reported a closed port for an earlier datagram. This report
+  // does not always arrive here: look() may receive it first.
   give_up(error == ECONNREFUSED ? "collector" : "send", error, now);
 }
 

@@ -41,8 +41,8 @@ class CollectorSocket {
   ~CollectorSocket();
 
   // Opens the connection if there is none, sends bytes that wait, and checks whether the collector
-  // is gone. Call this often. Returns true once after each time that the connection was opened,
-  // since the collector does not have the templates then.
+  // is gone. Call this often. Returns true once for each new connection. The caller must then send
+  // the templates, which the collector does not have yet.
   [[nodiscard]] bool look(Instant now);
   State state() const { return state_; }
   // True if the connection has been open for kSteadyAfter. A UDP socket counts as open until an

@@ -14,8 +14,8 @@
 namespace satrelay::records {
 namespace {
 
-// IPFIX cannot encode an unknown value. So there is one pair of templates with the values from the
-// far gateway, and one pair without them.
+// The values from the far gateway may be unknown, and IPFIX cannot encode an unknown value. So each
+// IP version has two templates: one with these values, and one without them.
 constexpr std::uint16_t kTemplateV4 = 256;
 constexpr std::uint16_t kTemplateV6 = 257;
 constexpr std::uint16_t kFarTemplateV4 = 258;
@@ -220,8 +220,8 @@ constexpr std::size_t kMessageHeader = 16;
 constexpr std::size_t kSetHeader = 4;
 
 // Returns an upper bound of the record's size in the message. The bound counts one octet for the
-// length field of each text. A longer text has a length field of three octets. The bound still
-// holds, since it also counts the struct's padding, which is not sent.
+// length field of each text, although a text of more than 254 octets has a length field of three
+// octets. The bound also counts the struct's padding, which is not sent, so it still holds.
 std::size_t longest_sent(const gateway::FlowRecord& record, const RecordContext& context) {
   const Values values = values_of(record, context);
   std::size_t size =
@@ -303,7 +303,7 @@ ConstBytes IpfixMessages::emit() {
 
 ConstBytes IpfixMessages::templates() {
   GError* error = nullptr;
-  // The library writes a message for templates only if it may end the previous message by itself.
+  // The library exports templates only in automatic mode, in which it may end a message by itself.
   fBufSetAutomaticMode(library_->buffer, TRUE);
   const gboolean said = fbSessionExportTemplates(library_->session, &error);
   fBufSetAutomaticMode(library_->buffer, FALSE);

@@ -57,7 +57,7 @@ void RecordWriter::take_from(RecordRing& ring, const RecordContext& context, Ins
 }
 
 void RecordWriter::write(Records records, const RecordContext& context, Instant now) {
-  if (line_count_ > 0) {  // the file fails, and earlier lines wait for it
+  if (line_count_ > 0) {  // earlier lines still wait, since the file fails
     counters_.unwritten += records.size();
     return;
   }

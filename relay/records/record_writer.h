@@ -86,7 +86,7 @@ class RecordWriter {
   std::size_t line_count_ = 0;
   std::optional<IpfixExporter> exporter_;
   std::string collector_trouble_;  // last error of the collector; "" if there was none recently
-  Instant export_failed_at_;       // time of the last error that was not an error of the socket
+  Instant export_failed_at_;       // time of the last error, except for errors of the socket
 
   mutable std::mutex mutex_;  // guards `report_`; held only to copy
   RecordsReport report_;

@@ -74,8 +74,8 @@ void RotatingFile::rotate() {
   // Remove files with higher numbers, which an earlier configuration may have kept.
   for (unsigned i = limits_.keep + 1; std::filesystem::remove(numbered(i)); ++i) {
   }
-  // Find the first free number, and move only the files before it. If an earlier attempt moved the
-  // numbered files but not FILE, the free number is 1. Then the numbered files do not move again.
+  // Find the first free number, and move only the files with lower numbers, and FILE. An earlier
+  // attempt may have moved the numbered files but not FILE. Then 1 is free, and only FILE moves.
   unsigned last = 1;
   while (last < limits_.keep && std::filesystem::exists(numbered(last))) ++last;
   for (unsigned i = std::min(last, limits_.keep); i > 0; --i) {

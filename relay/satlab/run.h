@@ -41,8 +41,8 @@ struct FlowFigures {
   // The earliest possible completion if the flow had the link alone. Infinite if it can never
   // complete.
   Duration bound;
-  // `bound` / `completed`. If the flow is not complete: the bytes received so far, divided by the
-  // most bytes that could have been received so far.
+  // If the flow is complete, this is `bound` / `completed`. Otherwise it is the number of bytes
+  // received so far, divided by the maximum number that the link could have carried so far.
   double bound_share = 0;
   std::string failure;  // why the flow did not end as specified; empty if it did
 };

@@ -137,7 +137,7 @@ std::vector<std::string> run_apart(const ScenarioName& name, const sim::Scenario
   if (pipe2(ends, O_CLOEXEC) != 0) {
     throw std::runtime_error(std::string("pipe: ") + std::strerror(errno));
   }
-  std::fflush(nullptr);  // Otherwise the child would write the buffered output once more.
+  std::fflush(nullptr);  // otherwise the child would write our buffered output a second time
   const pid_t child = fork();
   if (child < 0) throw std::runtime_error(std::string("fork: ") + std::strerror(errno));
   if (child == 0) run_in_child(name, scenario, diagnostics, ends[1]);

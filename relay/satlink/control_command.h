@@ -33,7 +33,7 @@ using ControlCommand = std::variant<SetRate, SetLoss, SetOutage, ShowCounters, S
 
 struct ControlParse {
   std::optional<ControlCommand> command;
-  // If there is no command: a message with the mistake in the line and the allowed syntax.
+  // If there is no command, this message names the mistake and shows the allowed syntax.
   std::string error;
 };
 

@@ -10,7 +10,8 @@ namespace satrelay::satlink {
 struct Options {
   std::string file;    // name of the configuration file
   bool check = false;  // true if the program must only check the configuration
-  // Control socket of a running satlink, if a command is sent instead of using `file`.
+  // Control socket of a running satlink. If this is set, the program only sends a command to that
+  // satlink, and does not read `file`.
   std::string control;
   std::vector<std::string> words;  // words of the command to send
 };

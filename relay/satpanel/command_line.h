@@ -11,8 +11,8 @@
 
 namespace satrelay::panel {
 
-// Returns the lowest role that may give the command. A command that stops the gateway, or reloads
-// its configuration, needs a higher role than a switch.
+// Returns the lowest role that may give the command. Only administrators may stop the gateway or
+// reload its configuration. Operators may give all other commands.
 Role role_for(const ops::ControlCommandSpec& spec);
 // Returns nullptr if there is no command with this name, or if no client of the panel may give it.
 const ops::ControlCommandSpec* find_command(std::string_view name);

@@ -19,7 +19,7 @@ namespace satrelay::panel {
 using Json = nlohmann::ordered_json;
 
 struct GatewaySockets {
-  // A path, a stats_socket_prefix, or "". "" means the only gateway on this machine.
+  // Path of the stats socket, or a stats_socket_prefix. "" means the only gateway on this machine.
   std::string stats;
   std::string control;  // a path; "" means the control socket in the folder of the stats socket
 };

@@ -20,11 +20,11 @@ inline constexpr std::size_t kHistoryClasses = 17;  // as many as a gateway can 
 
 // The values for one second or one minute. NaN means that a value is not known.
 struct Sample {
-  std::uint64_t time = 0;  // seconds since 1970, UTC; 0 means that there is no sample
-  float send_bps = 0;      // sent to the links: STP and bridged frames
-  float receive_bps = 0;   // received from the links
-  float lan_in_bps = 0;    // received from hosts of the LAN; lan_out_bps: sent to these hosts
-  float lan_out_bps = 0;
+  std::uint64_t time = 0;       // seconds since 1970, UTC; 0 means that there is no sample
+  float send_bps = 0;           // sent to the links: STP and bridged frames
+  float receive_bps = 0;        // received from the links
+  float lan_in_bps = 0;         // received from hosts of the LAN
+  float lan_out_bps = 0;        // sent to hosts of the LAN
   float loss_ratio = 0;         // lost packets divided by sent STP packets, over all peers
   float rtt_seconds = 0;        // longest round-trip time of the peers that are alive
   float queued_bytes = 0;       // bridged and relayed bytes that wait for the links

@@ -9,9 +9,8 @@
 namespace satrelay::panel {
 
 // `entries` is the number of entries in the listing, and `taken` the time that it took to fetch the
-// listing. The worker describes each entry, and must not describe more than a thousand entries a
-// second on average. A gateway that answers slowly must spend at most a quarter of its time on
-// listings.
+// listing. The result keeps the worker from describing more than a thousand entries a second on
+// average, and a slow gateway from spending more than a quarter of its time on listings.
 constexpr std::chrono::nanoseconds kept_for(std::size_t entries, std::chrono::nanoseconds taken) {
   constexpr std::chrono::seconds kAtLeast(3);
   constexpr std::chrono::milliseconds kEach(1);

@@ -87,7 +87,7 @@ void Observer::look_for_events() {
   try {
     fetch_events(link_.query("/satrelay/event_numbers"));
   } catch (const std::exception&) {
-    // The next reading fetches these events.
+    // The next regular reading fetches the new events.
   }
 }
 

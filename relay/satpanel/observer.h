@@ -45,9 +45,10 @@ class Observer {
   // the gateway restarts.
   struct EventPage {
     std::vector<Json> events = {};
-    // Pass this to the next events_before(): events from this position on were searched.
+    // The search covered positions [first, next). To get earlier events, pass `first` to
+    // events_before(). To get later events, pass `next` to events().
     std::uint64_t first = 0;
-    std::uint64_t next = 0;    // pass this to the next events(): all earlier events were searched
+    std::uint64_t next = 0;
     std::uint64_t oldest = 0;  // position of the oldest event that is kept
     // True if events at some of the requested positions are no longer kept.
     bool has_missed = false;

@@ -275,8 +275,8 @@ Response Service::command(const Call& call) {
   if (*call.role < role_for(*spec)) return refuse_role(role_for(*spec), call);
   const Json body = call.request.body.empty() ? Json::object() : object_from<Json>(call.request);
   const auto given = body.find("arguments");
-  // Pass the arguments by reference: to copy them would recurse as deeply as the client has nested
-  // them.
+  // Pass the arguments by reference. A copy is recursive, and a client could nest the arguments so
+  // deeply that the stack overflows.
   const Json none = Json::object();
   const std::string line = line_of(*spec, given == body.end() ? none : *given);
   std::string answer;

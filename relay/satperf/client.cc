@@ -16,7 +16,8 @@ namespace {
 
 constexpr Duration kAskEvery = Duration::milliseconds(250);
 constexpr Duration kLookEvery = Duration::milliseconds(100);
-constexpr Duration kLongestWait = Duration::milliseconds(200);  // between two checks for signals
+// Maximum time between two checks for signals.
+constexpr Duration kLongestWait = Duration::milliseconds(200);
 
 Exit interrupted(int signal) { return signal == SIGTERM ? Exit::kTerminated : Exit::kInterrupted; }
 
@@ -89,8 +90,8 @@ class Client {
     socket_->connect(address);
   }
 
-  // Repeats the request until the server answers. Returns "" and sets exit_ to kComplete if the
-  // server accepts. Returns "" after a stop signal as well. Otherwise returns the reason.
+  // Repeats the request until the server answers. If the server accepts, sets exit_ to kComplete
+  // and returns "". If a stop signal arrives, also returns "". Otherwise returns the reason.
   std::string ask(const SocketAddress& address) {
     const std::uint64_t run = random_number() | 1U;  // never 0
     const auto request = write_request({.run = run, .plan = options_.plan});

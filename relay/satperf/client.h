@@ -9,7 +9,7 @@
 
 namespace satrelay::satperf {
 
-// Called several times a second with the snapshot of the sending end, which may be either end.
+// Called several times a second with the sender's snapshot. The sender is the client or the server.
 using SenderWatch = std::function<void(const Snapshot& sender)>;
 
 Exit run_client(const Options& options, Output& output, const SenderWatch& watch = nullptr);

@@ -11,8 +11,8 @@
 namespace satrelay::satperf {
 namespace {
 
-// Time since the beginning of a run, in nanoseconds, until which the controller is still searching.
-// A rate that it found before this time is used only if it finds none later.
+// The controller may need this time, in nanoseconds, to search for the rate. A rate that it finds
+// earlier in the run is used only if it finds no rate later.
 constexpr std::uint64_t kSettled = 5'000'000'000;
 
 }  // namespace

@@ -34,7 +34,7 @@ class CarriedRate {
   BitRate rate_;
 };
 
-// The rates that the sender's controller found in one direction while it was sending.
+// The rates that the sender's controller found in one direction of the link.
 class FoundRate {
  public:
   void add(BitRate rate) {

@@ -19,7 +19,8 @@ class BadOption : public std::runtime_error {
 };
 
 Instant monotonic_now();
-std::uint64_t wall_clock_nanoseconds();  // since 1970, so that the value is larger at each start
+// Returns the time since 1970, so that each start of the program gets a larger value.
+std::uint64_t wall_clock_nanoseconds();
 std::uint64_t random_number();
 
 struct CpuTime {

@@ -38,7 +38,8 @@ struct Plan {
   std::uint64_t bytes = 0;
   Duration duration;  // length of the run; zero means that only `bytes` limits the run
   std::uint32_t streams = 1;
-  std::uint32_t crc_interval = 1;  // one of this many blocks is checked; 0 means none
+  // One block in `crc_interval` is checked; 0 means that no block is checked.
+  std::uint32_t crc_interval = 1;
   Duration interval = Duration::seconds(1);
 
   End sender() const { return direction == Direction::kForward ? End::kClient : End::kServer; }

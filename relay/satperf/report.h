@@ -29,8 +29,7 @@ class Report {
  public:
   Report(Format format, LossReport losses) : format_(format), losses_(losses) {}
 
-  // Each function returns a text that ends with a newline. The text is empty if the format has
-  // nothing to say.
+  // Each function returns a text that ends with a newline, or "" if the format has no such output.
   std::string start(const Plan& plan, End end, const std::string& peer) const;
   std::string interval(std::uint64_t time_ns, const BothEnds& ends) const;
   // The spans start at the beginning of the run. If the run did not complete, `why` is the reason.

@@ -35,7 +35,7 @@ class Run final : private stp::StreamSource {
   enum class State : std::uint8_t {
     kConnecting,
     kRunning,
-    kComplete,  // all payload has arrived, and at the client the server's last record as well
+    kComplete,  // all payload has arrived; the client also has the server's last record
     kEnded,     // the other end has stopped or cannot continue: see why()
   };
 

@@ -7,8 +7,8 @@ namespace {
 
 constexpr std::size_t kBatchBytes = 1 << 20;
 constexpr int kBatchesATurn = 4;
-// The least time between two turns that send packets. The pacer releases packets one by one. With
-// this wait, one system call sends several packets, which are still within the pacer's burst.
+// Minimum time between two rounds of sending. The pacer releases packets one by one. In this time
+// it releases several, still within its burst, and one system call sends them together.
 constexpr Duration kQuantum = Duration::milliseconds(1);
 constexpr ByteCount kSmallestBuffer = ByteCount(64ULL << 20);
 constexpr Duration kBufferTime = Duration::seconds(2);
@@ -76,7 +76,8 @@ void RunHost::send(Instant now) {
 }
 
 Instant RunHost::next_timeout() const {
-  // While the socket is full, its readiness wakes the host, not a timer.
+  // While the socket's buffer is full, the host waits until the socket is writable, so packets to
+  // send need no timer.
   if (blocked_) return next_tick_;
   if (more_) return Instant();
   return earlier(later(run_.next_timeout(), next_turn_), next_tick_);

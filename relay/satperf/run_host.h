@@ -57,7 +57,7 @@ class RunHost {
   bool blocked_ = false;
   bool more_ = false;  // the batch was full, so there is more to send
   bool last_record_sent_ = false;
-  // The earliest time of the next turn; the wait lets several packets leave together.
+  // No packets are sent before this time, so that several packets leave in one system call.
   Instant next_turn_;
   Instant next_tick_ = Instant::never();
   CpuTime cpu_at_start_;

@@ -14,7 +14,8 @@
 namespace satrelay::satperf {
 namespace {
 
-constexpr Duration kLongestPause = Duration::milliseconds(200);  // between two checks for signals
+// Maximum time between two checks for signals.
+constexpr Duration kLongestPause = Duration::milliseconds(200);
 // If the client has been silent for this long, the server may serve another client instead.
 constexpr Duration kMakeRoomAfter = Duration::seconds(3);
 constexpr std::byte kFirstOfRequest{'s'};

@@ -17,10 +17,11 @@
 namespace satrelay::satperf {
 namespace {
 
-// The size of the receive buffer, as a time at the receive rate. On a busy machine the process may
-// have to wait this long before it runs.
+// The receive buffer holds the data that arrives within this time at the receive rate. On a busy
+// machine, the process may have to wait this long for the CPU.
 constexpr Duration kReceiveTime = Duration::milliseconds(100);
-// The size of the send buffer, as a time at the send rate. It is longer than the pacer's burst.
+// The send buffer holds the data that is sent within this time at the send rate. This is more than
+// the pacer's burst.
 constexpr Duration kSendTime = Duration::milliseconds(20);
 constexpr std::uint64_t kSmallestKernelBuffer = 512 * 1024;
 
@@ -255,8 +256,8 @@ UdpSocket::Sent UdpSocket::send(SendBatch& batch, const SocketAddress* peer) {
       continue;
     }
     if (groups.front().count > 1 && (error == EIO || error == EINVAL)) {
-      // The device cannot compute checksums, and then the kernel does not split groups into
-      // datagrams.
+      // The kernel splits a group into datagrams only if the device computes the checksums. This
+      // device cannot compute them.
       grouping_ = SendBatch::Grouping::kOff;
       batch.split();
       continue;

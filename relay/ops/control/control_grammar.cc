@@ -137,7 +137,7 @@ std::string read(const ControlValueSpec& spec, std::string_view text, ControlVal
 }
 
 // Parses the settings, from words[first] to the last word, into `line`. If the only word is
-// `value.instead`, notes this in `whole`. Returns an error message, or "" if the words are valid.
+// `value.instead`, sets `whole.is_instead`. Returns an error message, or "" if the words are valid.
 std::string read_settings(const ControlCommandSpec& command, const ControlArgument& argument,
                           const Words& words, std::size_t first, ControlLine& line,
                           ControlValue& whole) {

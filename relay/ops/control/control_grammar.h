@@ -249,7 +249,7 @@ struct ControlLine {
 
 struct ControlLineParse {
   std::optional<ControlLine> line;
-  // If `line` is empty: a message with the mistake in the text and the allowed syntax.
+  // If `line` is nullopt, this message names the mistake and shows the allowed syntax.
   std::string error;
 };
 

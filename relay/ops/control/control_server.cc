@@ -46,8 +46,8 @@ void ControlServer::accept_clients(Instant now) {
   if (descriptor < 0) return;
   const auto user = user_of(descriptor);
   if (place == clients_.end() || !user) {
-    // Refuse the client instead of leaving it in the queue: a readable listener keeps the loop
-    // awake.
+    // Refuse the client. If it stayed in the listener's queue, the listener would stay readable,
+    // and the main loop could not sleep.
     ::close(descriptor);
     return;
   }
@@ -90,8 +90,8 @@ bool ControlServer::answer_lines(Client& client) {
 }
 
 bool ControlServer::send(Client& client, std::string_view text) {
-  // An answer fits the socket's buffer, so it is sent whole unless the client does not read. Such a
-  // client loses its connection.
+  // A whole answer fits into the socket's empty buffer. If it does not fit now, the client has not
+  // read earlier answers, and the caller closes the connection.
   return ::send(client.descriptor, text.data(), text.size(), MSG_NOSIGNAL) ==
          static_cast<ssize_t>(text.size());
 }

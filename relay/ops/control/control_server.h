@@ -1,6 +1,6 @@
 // Serves the control socket of a program: a UNIX stream socket with one command per line, and an
-// answer to each. The server runs in the program's main loop. So it must never wait, and a handler
-// may use the loop's data.
+// answer to each command. The server runs in the program's main loop, so it must never block. A
+// handler may use the main loop's data.
 #pragma once
 
 #include <array>

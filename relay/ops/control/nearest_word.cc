@@ -31,7 +31,7 @@ std::size_t slips_between(std::string_view a, std::string_view b) {
 
 std::optional<std::string_view> nearest_word(std::string_view typed,
                                              std::span<const std::string_view> known) {
-  constexpr std::size_t kLongest = 64;  // longer than any command
+  constexpr std::size_t kLongest = 64;  // all commands are shorter
   if (typed.size() > kLongest) return std::nullopt;
   std::size_t fewest = (typed.size() + 2) / 3 + 1;
   std::optional<std::string_view> nearest;

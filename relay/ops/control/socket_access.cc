@@ -42,8 +42,8 @@ SocketAccess resolve(const std::string& group, mode_t mode) {
 
 void open_to(const std::string& path, const SocketAccess& access) {
   constexpr auto kSame = static_cast<uid_t>(-1);
-  // Set the group before the mode. Otherwise the mode would for a moment admit the members of the
-  // group with which the socket was created.
+  // Set the group before the mode. Otherwise, members of the socket's initial group could connect
+  // until the group is changed.
   const bool done =
       ::chown(path.c_str(), access.owner.value_or(kSame), access.group.value_or(kSame)) == 0 &&
       ::chmod(path.c_str(), access.mode) == 0;

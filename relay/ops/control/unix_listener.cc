@@ -58,7 +58,7 @@ UnixListener::~UnixListener() {
 int UnixListener::accept() const {
   const int descriptor = ::accept4(descriptor_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
   if (descriptor < 0 || admits(access_, descriptor)) return descriptor;
-  // The mode of the file keeps other users out, so this happens only if the mode was changed.
+  // A user that is not admitted can connect only if the mode of the file was changed.
   ::close(descriptor);
   return -1;
 }

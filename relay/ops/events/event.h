@@ -31,9 +31,9 @@ enum class EventKind : std::uint8_t {
   kRateCut,             // the send rate to the peer stays below the rate of the link
   kRateRestored,
   kRateLowered,    // the send rate to the peer was cut, even if only briefly
-  kCapacityTold,   // the far gateway announced the capacity of the link in the direction to it
+  kCapacityTold,   // the peer announced the capacity of the link in the direction to the peer
   kCapacityFound,  // our rate control found the capacity of the link in the direction to the peer
-  kKeyChanged,     // a session uses a new key, as it does after a certain number of packets
+  kKeyChanged,     // a session replaced its key, after it had used the key for many packets
   // About a port.
   kPortUp,
   kPortDown,
@@ -50,12 +50,12 @@ enum class EventKind : std::uint8_t {
   kTableFull,
   kAddressConflict,
   kStationOnBothSides,
-  // Servers answer in a different VLAN from the SYN. Their connections are bridged.
+  // Servers answer a SYN in a VLAN other than the VLAN of the SYN. Their connections are bridged.
   kAnswersInOtherVlan,
   // A service behind a peer refuses connections or does not answer. From now on, a client of this
   // service gets its SYN-ACK only after the service has answered.
   kServiceRefuses,
-  // Like kServiceRefuses, but for all servers behind a peer that are reached by IPv4, or by IPv6.
+  // Like kServiceRefuses, but for all IPv4 servers or all IPv6 servers behind a peer.
   kFamilySilent,
   kGatewayForged,     // a host of the LAN uses the address of a gateway
   kSourceForged,      // a host of the LAN uses a source address that is behind a peer
@@ -96,9 +96,10 @@ inline constexpr std::size_t kEventKinds = static_cast<std::size_t>(EventKind::k
 
 // The parts that all events of a kind have in common.
 struct EventDescription {
-  std::string_view name;  // in snake_case; never changes; docs/statistics.md lists all names
+  // Name in snake_case, which never changes. docs/statistics.md lists all names.
+  std::string_view name;
   Severity severity = Severity::kInfo;
-  std::string_view text;    // the change, as written after the subject
+  std::string_view text;    // text after the subject, which says what has changed
   std::string_view advice;  // what the operator should do; may be empty
 };
 const EventDescription& describe(EventKind kind);

@@ -17,7 +17,7 @@ class EventLimit {
   struct Rate {
     std::uint32_t burst = 0;
     Duration interval;
-    // The count must be reported at the latest this long after the first event that was left out.
+    // Maximum time from the first event that was left out to the report of the count.
     Duration say_after;
   };
   struct LeftOut {
@@ -39,7 +39,7 @@ class EventLimit {
  private:
   struct Kind {
     std::uint32_t room = 0;
-    Instant more_at;  // If `room` is less than a burst, it grows by one event at this time.
+    Instant more_at;  // time at which `room` grows by one event, if it is less than a burst
     LeftOut left_out;
     Instant say_at = Instant::never();
   };

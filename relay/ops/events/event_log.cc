@@ -88,7 +88,7 @@ NumberedEvent EventLog::named(Waiting waiting) const {
   const Caller& caller = *told.event.caller;
   told.user = environment_.name_of_user(caller.user);
   if (caller.on_behalf_of.empty()) return told;
-  // Keep the name of the machine's user visible in the detail.
+  // The user of the panel replaces the user of the machine, so add the latter to the detail.
   std::string& detail = told.event.detail;
   detail += (detail.empty() ? "" : ", ") + ("through " + told.user);
   told.user = caller.on_behalf_of;

@@ -43,7 +43,7 @@ std::uint64_t EventRing::add(NumberedEvent event) {
   event.event.detail = printable(event.event.detail, kMostEventText);
   event.event.before = printable(event.event.before, kMostEventText);
   event.event.after = printable(event.event.after, kMostEventText);
-  event.event.caller.reset();  // `user` has the name of the caller
+  event.event.caller.reset();  // not needed, since `user` already has the caller's name
   event.user = printable(event.user, kMostName);
   const std::lock_guard lock(mutex_);
   event.number = ++latest_;

@@ -42,7 +42,7 @@ class EventRing {
   std::uint64_t boot_epoch_;
   mutable std::mutex mutex_;  // guards all members below
   std::uint64_t latest_ = 0;
-  std::deque<NumberedEvent> events_;  // consecutive numbers, of which the last is latest_
+  std::deque<NumberedEvent> events_;  // have consecutive numbers; the last one is latest_
 };
 
 }  // namespace satrelay::ops

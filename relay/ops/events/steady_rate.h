@@ -18,8 +18,7 @@ class SteadyRate {
     BitRate before;  // zero if no rate was reported before
     BitRate after;
   };
-  // A `value` of zero means that the rate is not known. Returns nullopt if there is nothing to
-  // report, as for an unknown rate.
+  // Pass zero if the rate is not known. Returns nullopt if there is no new rate to report.
   std::optional<Change> look(BitRate value, Instant now);
 
  private:

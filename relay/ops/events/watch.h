@@ -45,7 +45,7 @@ class Watch {
   // A rate counts as cut once it has stayed below 90% of the link's rate for this long. It counts
   // as restored once it reaches 95%.
   static constexpr Duration kCutAfter = Duration::seconds(2);
-  // Least time between two reports of cuts of a peer's send rate, even of brief cuts.
+  // Minimum time between two reports that the send rate to the same peer was cut.
   static constexpr Duration kLoweredInterval = Duration::seconds(1);
   // Memory counts as low if 90% of it is used, or if a connection or a frame was refused for lack
   // of memory. It counts as normal again once both conditions have been false for this long, and
@@ -56,7 +56,8 @@ class Watch {
   static constexpr Episode::Bounds kFlood{.begins_after = Duration::zero(),
                                           .pause = Duration::zero(),
                                           .over_after = Duration::seconds(10)};
-  // An overload begins if frames are lost for several seconds before the workers can take them.
+  // An overload begins once frames have been lost for several seconds because the workers did not
+  // receive them in time.
   static constexpr Episode::Bounds kOverload{.begins_after = Duration::seconds(3),
                                              .pause = Duration::seconds(2),
                                              .over_after = Duration::seconds(10)};

@@ -36,8 +36,8 @@ std::filesystem::path runtime_folder(const std::string& prefix);
 // folder that an earlier gateway gave to another user. Throws std::system_error, also if the folder
 // belongs to another user and this process is not root.
 void make_runtime_folder(const std::filesystem::path& folder);
-// Gives the folder to `user`, as which this process will run, so that the process can remove its
-// sockets when it exits.
+// Makes `user` the owner of the folder. If this process then changes to that user, it can still
+// remove its sockets when it exits.
 void give_runtime_folder(const std::filesystem::path& folder, uid_t user);
 
 }  // namespace satrelay::ops

@@ -18,7 +18,7 @@ enum class CapturePlace : std::uint8_t {
 };
 
 inline constexpr std::uint32_t kMostInstructions = 4096;  // the kernel's limit (BPF_MAXINSNS)
-// Most bytes of a frame that can be captured.
+// Maximum number of bytes to capture from each frame.
 inline constexpr std::uint32_t kLongestCapture = 16'384;
 
 struct CaptureRequest {
@@ -29,8 +29,8 @@ struct CaptureRequest {
   std::uint8_t unused[3] = {};
   std::uint32_t longest = kLongestCapture;  // the client gets at most this many bytes of each frame
   std::uint32_t instructions = 0;  // number of the filter's instructions; 0 means no filter
-  // "panel:NAME", padded with zeros, with the same meaning as `as` on the control socket. If there
-  // are only zeros, the client acts for itself.
+  // "panel:NAME", padded with zeros, if the panel captures on behalf of its user NAME. Otherwise
+  // all bytes are zero.
   char on_behalf_of[kMostOnBehalfOf] = {};
 };
 

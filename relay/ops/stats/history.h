@@ -30,7 +30,7 @@ struct HistoryPoint {
   float send_bps = kUnknown;
   float receive_bps = kUnknown;
   float loss_ratio = kUnknown;  // number of lost STP packets divided by the number sent
-  // Round-trip time at the end of the interval. If there are several peers, the longest one.
+  // Round-trip time at the end of the interval. For several peers, it is the maximum.
   float rtt_seconds = kUnknown;
   // Relayed and bridged bytes that waited at the end of the interval.
   float queued_bytes = kUnknown;

@@ -25,7 +25,7 @@ namespace {
 
 constexpr std::chrono::seconds kPatience(1);
 
-// These are globals, since DPDK 22.11 does not pass an argument of ours to a command.
+// These are globals, since DPDK 22.11 cannot pass a pointer to the function of a command.
 std::shared_mutex current_mutex;
 SnapshotBoard* current = nullptr;
 const EventRing* current_events = nullptr;

@@ -17,8 +17,8 @@ void TelemetryDict::add(const char* key, std::uint64_t value) {
 }
 
 void TelemetryDict::add(const char* key, const std::string& value) {
-  // If the string is too long, DPDK stores a cut string and returns an error. The reply is still
-  // usable, so ignore the error.
+  // If the string is too long, DPDK truncates it and returns an error. The reply is still usable,
+  // so ignore the error.
   rte_tel_data_add_dict_string(data_, key, value.c_str());
 }
 

@@ -28,7 +28,7 @@ std::uint64_t parts_per_million(double ratio) {
   return ratio > 0 ? static_cast<std::uint64_t>(std::llround(ratio * 1e6)) : 0U;
 }
 
-// DPDK's dicts cannot store null either, so a value that was never measured is left out.
+// Leaves out a value that was never measured, since DPDK's dicts cannot store null.
 void add_measured(TelemetryDict& dict, const char* key, std::optional<Duration> duration) {
   if (duration) dict.add(key, microseconds(*duration));
 }

@@ -90,8 +90,7 @@ Case bursts(double mean_packets) {
     chain.good_to_bad = chain.bad_to_good * kLoss / (1 - kLoss);
     experiment.scenario.a_to_b.gilbert_elliott = chain;
     // On the return path, a report is sent only every 25 ms, so a fade is over before the next
-    // report. The fades thus lose single reports, independently of each other. (A burst that loses
-    // as many reports as packets would last a second.)
+    // report. The fades thus lose single reports, independently of each other.
     experiment.scenario.b_to_a.loss = kLoss;
     experiment.duration = kBulkTo;
     add_flows(experiment, {.name = "bulk", .upload = kUnlimited});

@@ -33,9 +33,9 @@ struct Conditions {
 // link's rate, and add 0.1 ms to the round trip.
 Experiment experiment_for(const Conditions& conditions);
 
-// Return a mean rate in bits a second between two times: stored_rate() of the bytes that the
-// gateway at `at` stored, received_rate() of the bytes that its hosts received. NaN unless the
-// series has samples at both times.
+// Both functions return a mean rate in bits a second between two times. stored_rate() counts the
+// bytes that the gateway at `at` stored, and received_rate() the bytes that its hosts received. The
+// result is NaN unless the series has samples at both times.
 double stored_rate(const RunResult& result, sim::Side at, Duration begin, Duration end);
 double received_rate(const RunResult& result, sim::Side at, Duration begin, Duration end);
 // Returns the mean rate in bits a second that the direction carried between two times. The bytes

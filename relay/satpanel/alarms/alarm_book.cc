@@ -26,7 +26,7 @@ struct Change {
   const char* about;
   Turn turn;
 };
-// The events that raise or end the alarm about a matter.
+// The events that raise or end alarms. `about` is the matter of the alarm (alarm_book.h).
 constexpr Change kChanges[] = {
     {EventKind::kPeerUnheard, kHeard, Turn::kWorse},
     {EventKind::kPeerSilent, kHeard, Turn::kWorse},
@@ -66,8 +66,8 @@ const Change* change_of(std::string_view name) {
   return found == std::end(kChanges) ? nullptr : found;
 }
 
-// Whether an event or a reading can end an alarm about the matter. Alarms about other matters end
-// after kForgottenAfterMs.
+// Whether an event or a reading can end an alarm about the matter `about`. If not, the alarm ends
+// when the gateway has not repeated it for kForgottenAfterMs.
 bool has_end(std::string_view about) {
   return about == kAnswers ||
          std::ranges::any_of(kChanges, [&](const Change& each) { return each.about == about; });
@@ -77,8 +77,8 @@ std::string string_of(const Json& event, const char* key) {
   return std::string(metrics::word(event, key).value_or(""));
 }
 
-// Returns the alarm for trouble that the readings show. It has the words of the event that reports
-// the same trouble.
+// Returns the alarm for trouble that the readings show. The alarm has the same texts as the event
+// of type `kind`, which reports the same trouble.
 Alarm alarm_of(EventKind kind, const std::string& subject, std::uint64_t now_ms) {
   const ops::EventDescription& event = ops::describe(kind);
   return {.name = std::string(event.name),
@@ -212,7 +212,7 @@ std::vector<AlarmNotice> AlarmBook::handle_readings(const metrics::Readings& rea
     end(key, std::move(over), notices);
   }
   if (!readings.up) return notices;
-  // A gateway of this age has already reported the peers from which it receives no packets.
+  // A gateway that has run for this long has reported all peers from which it receives no packets.
   constexpr std::uint64_t kUnheardAfterMs = 15'000;
   const bool is_young = ctl::number(readings.status, "uptime_ms").value_or(0) < kUnheardAfterMs;
   for (const Json& peer : readings.peers) {

@@ -19,7 +19,7 @@ class AlarmKeeper {
   // The number of notices that are kept for readers that read only from time to time.
   static constexpr std::size_t kMostNotices = 200;
 
-  // These call the functions of AlarmBook, and keep the notices.
+  // Both functions call the function of AlarmBook with the same name, and keep the new notices.
   void handle_event(const nlohmann::ordered_json& event);
   void handle_readings(const metrics::Readings& readings, std::uint64_t now_ms);
 

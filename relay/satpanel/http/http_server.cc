@@ -28,7 +28,7 @@ using Clock = std::chrono::steady_clock;
 
 // Rate in bytes a second from which the time limit of a long answer is computed.
 constexpr std::size_t kSlowestClient = 64'000;
-// Largest body in bytes that is sent even if too many bytes wait for slow clients.
+// A body of at most this many bytes is sent even if the limit of unsent bytes is exceeded.
 constexpr std::size_t kSmallBody = 4'096;
 // The allowed versions of TLS, in GnuTLS's syntax. NORMAL alone includes TLS 1.0 and 1.1, which are
 // deprecated (RFC 8996).
@@ -190,9 +190,8 @@ class HttpServer::Impl {
 HttpServer::Impl::Impl(const ServerOptions& options, Handler handler)
     : limits_(options.limits), handler_(std::move(handler)) {
   sockaddr_storage address = address_of(options);
-  // Use poll() instead of epoll. If 128 events arrive at once, or a multiple of 128, libmicrohttpd
-  // 0.9.75 asks epoll for more events before it handles these. It then waits until another event
-  // occurs.
+  // Use poll() instead of epoll. If exactly 128 events, or a multiple of 128, arrive at once,
+  // libmicrohttpd 0.9.75 does not handle them until another event arrives.
   unsigned flags = MHD_USE_POLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME;
   if (address.ss_family == AF_INET6) flags |= MHD_USE_IPv6;
   std::vector<MHD_OptionItem> items{{MHD_OPTION_CONNECTION_LIMIT, limits_.connections, nullptr},
@@ -407,7 +406,7 @@ void HttpServer::Impl::work() {
 
 MHD_Response* HttpServer::Impl::make_response(Exchange& exchange) {
   Response& response = exchange.response;
-  // Limit the number of unread bytes in answers: some clients ask for answers but do not read them.
+  // Limit the memory of unsent answers, since some clients send requests but read no answers.
   if (response.body.size() > kSmallBody && unread_ + response.body.size() > limits_.unread) {
     ++refused_busy_;
     response = problem(503, "Too many clients are reading answers. Try again in a few seconds.");

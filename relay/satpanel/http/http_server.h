@@ -18,7 +18,7 @@ struct ServerLimits {
   unsigned connections = 512;
   unsigned streams = 64;
   std::size_t body = 64 * 1024;  // largest size of a request's body, in bytes
-  std::size_t waiting = 64;      // most requests that wait for a thread
+  std::size_t waiting = 64;      // maximum number of requests that wait for a thread
   int threads = 3;
   // A connection is closed if no bytes are read or written for this long.
   std::chrono::seconds idle{20};
@@ -28,8 +28,8 @@ struct ServerLimits {
   std::chrono::seconds crowded{3};
   // How long it may take to send an answer. Each 64 kB of the answer add a second.
   std::chrono::seconds answer{120};
-  std::size_t unread = 64'000'000;  // most unsent bytes of answers, over all clients
-  // Most connections of one client address; no limit for a loopback address.
+  std::size_t unread = 64'000'000;  // maximum number of unsent bytes of all answers together
+  // Maximum number of connections from one address. A loopback address has no such limit.
   unsigned connections_of_address = 64;
   // Interval of heartbeats on a stream that sends nothing else.
   std::chrono::seconds heartbeat{10};

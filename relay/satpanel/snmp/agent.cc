@@ -47,7 +47,7 @@ u_char type_of(Syntax syntax) {
   return ASN_NULL;
 }
 
-// A value in the form from which net-snmp copies values.
+// The type, bytes and size of a value, as net-snmp's functions require them.
 class Encoded {
  public:
   explicit Encoded(const MibValue& value) : type_(type_of(value.syntax)) {

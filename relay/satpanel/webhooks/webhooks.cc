@@ -147,7 +147,7 @@ void Webhooks::take_news() {
   while (true) {
     const Observer::EventPage page = observer_.events(next_, kEventsAtATime);
     const std::uint64_t missed = page.next - page.events.size() - next_;
-    // Before the first event, none can have been missed. It is not known which receivers should
+    // The first call cannot have missed an event. Later, it is not known which receivers should
     // have got the missed events, so each receiver counts all of them.
     if (page.has_missed && next_ > 1) {
       for (const auto& courier : couriers_) courier->miss(missed);

@@ -16,7 +16,8 @@ Json of_objects(const Json& before, const Json& after) {
   return changes;
 }
 
-// Compares entries at the same position, since the order of a listing is that of the configuration.
+// Compares entries at the same position. The entries of both listings are in the order of the
+// configuration.
 Json of_lists(const Json& before, const Json& after) {
   Json changes;
   for (std::size_t i = 0; i < before.size() && i < after.size(); ++i) {

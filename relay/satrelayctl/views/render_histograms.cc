@@ -44,8 +44,8 @@ std::string mean(const Json& each) {
   return in_unit(*field, *sum / *count);
 }
 
-// Returns the lowest bucket bound such that at least `per_thousand` of a thousand values are not
-// larger than the bound.
+// Returns the lowest bucket bound B such that at least `per_thousand` thousandths of the values are
+// B or less.
 std::string most_of(const Json& each, std::uint64_t per_thousand) {
   const HistogramField* field = histogram_of(each);
   const std::uint64_t count = number(each, "count").value_or(0);

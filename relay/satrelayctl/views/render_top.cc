@@ -91,8 +91,8 @@ class Earlier {
   std::map<std::string, const Json*> entries_;
 };
 
-// Shortens the texts in the first column to the width that the columns to its right leave in a
-// line, but never below the length of "relayed".
+// Shortens the texts in the first column, so that a line has room for the other columns. Does not
+// shorten a text below the length of "relayed".
 void cut_first_column(Section& table, std::size_t columns) {
   constexpr std::size_t kShortest = 7;
   Section others = table;

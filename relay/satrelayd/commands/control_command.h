@@ -48,7 +48,7 @@ using ControlCommand = std::variant<SetCapacity, SetPeerRate, SetRule, SetClass,
 
 struct ControlParse {
   std::optional<ControlCommand> command;
-  // If there is no command: a message with the mistake in the line and the allowed syntax.
+  // If there is no command, this message names the mistake and shows the allowed syntax.
   std::string error;
   ops::Right right = ops::Right::kLook;
   std::string on_behalf_of = {};  // same meaning as in ops::Caller

@@ -8,8 +8,8 @@ namespace {
 constexpr Duration kLookEvery = Duration::milliseconds(100);
 constexpr Duration kWordEvery = Duration::seconds(10);
 // After its last flow has ended, the gateway continues for kLinger plus kLingerRoundTrips round
-// trips. At the peer, the flow ends only when our last reports arrive, which may be lost and sent
-// again. And a stream that the peer opened before it knew of the drain may still be in flight.
+// trips. The peer's end of the flow needs our last reports, which may be lost and sent again. Also,
+// a stream may be in flight that the peer opened before it knew of the drain.
 constexpr Duration kLinger = Duration::seconds(1);
 constexpr std::int64_t kLingerRoundTrips = 2;
 

@@ -74,8 +74,8 @@ std::string carry_out(const ControlCommand& command, const ops::Caller& caller,
   std::string answer = apply_to(operations, command, caller);
   if (answer != "ok\n" || !before) return answer;
   auto after = setting_of(command, operations.engines, dpdk::now());
-  // A command that sets the present value again changes nothing, so there is no event. The
-  // exception is a second drain, which ends the first drain at once.
+  // If the command has set the value that was already set, nothing has changed, and there is no
+  // event. A second drain is an exception, since it ends the first drain at once.
   if (!after || (after->value == before->value && !std::holds_alternative<StartDrain>(command))) {
     return answer;
   }
@@ -150,7 +150,7 @@ void look_after_reload(Operations& operations) {
   if (outcome->configuration && !take_over(*outcome, operations)) {
     error = "a worker does not answer; see the log";
   }
-  // Write the log only now that the workers run again, since that may take long.
+  // Writing the log may take long. So do it only here, after the workers have started again.
   operations.reload_result = error.empty() ? "ok" : "error: " + error;
   if (error.empty()) {
     tell_of_reload(*outcome, operations);

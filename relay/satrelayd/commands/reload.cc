@@ -42,8 +42,8 @@ void Reload::begin() {
 }
 
 std::optional<Reload::Outcome> Reload::poll() {
-  // The configuration of the previous reading applies by now, so the next reading is compared with
-  // it.
+  // Begin the second reading only here: the configuration that the first reading returned has been
+  // applied by now, and the second reading compares the file with that configuration.
   if (!reading_.valid() && again_) begin();
   if (!reading_.valid() ||
       reading_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) {

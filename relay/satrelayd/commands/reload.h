@@ -28,8 +28,8 @@ class Reload {
         settle_(std::move(settle)),
         started_(started),
         running_(std::make_shared<const config::Changeable>(started)) {
-    // Keep neither classes nor keys: both may change in a reload, and dictionaries take much
-    // memory.
+    // Keep neither classes nor keys, since a reload may change both. The compression dictionaries
+    // of the classes also need much memory.
     started_.classes.clear();
     for (config::Peer& peer : started_.peers) peer.security.forget_keys();
   }

@@ -1,5 +1,6 @@
-// The first worker's work for clients of the stats socket. The publisher writes the first worker's
-// own report, as every worker has one, and answers queries about the engines of all workers.
+// The first worker's work for clients of the stats socket. The publisher writes the report about
+// the first worker, and answers queries about the engines of all workers. Each other worker writes
+// its own report.
 #pragma once
 
 #include "pep/base/time.h"

@@ -6,7 +6,7 @@ namespace satrelay::satrelayd {
 namespace {
 
 constexpr std::size_t kMostLine = 1000;
-// A limit, since the first worker forwards nothing while these lines are written.
+// Maximum number of changes to log: the first worker forwards no frames while it logs them.
 constexpr std::size_t kMostLines = 100;
 
 std::string cut(const std::string& text, std::size_t most) {

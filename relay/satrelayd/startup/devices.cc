@@ -66,8 +66,8 @@ void warn_of_placement(const config::Worker& worker, std::span<const dpdk::Port*
   }
 }
 
-// Called while the start-up touches memory, which takes long. Throws if the operator stops the
-// gateway, or if other programs have taken so much memory that the rest does not fit.
+// Called repeatedly while the start-up touches memory, which takes long. Throws if the operator
+// stops the gateway, or if the machine has too little free memory for the part that is left.
 void watch_memory(const dpdk::LargeMemory::Progress& progress) {
   if (dpdk::StopSignal::requested()) throw StoppedAtStart();
   if (progress.is_reserved) return;

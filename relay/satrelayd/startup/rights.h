@@ -1,5 +1,5 @@
-// The rights of the gateway on the machine: the user as which it runs once its ports are open, the
-// capabilities that it keeps, and the users of its sockets.
+// The rights of the gateway on the machine: the user to which it changes once its ports are open,
+// the capabilities that it keeps, and the users that may connect to its sockets.
 #pragma once
 
 #include <optional>
@@ -19,8 +19,8 @@ ops::SocketAccess access_of(const config::Access& access);
 // may enter them.
 void open_folders_to(const ops::SocketAccess& stats, const ops::SocketAccess& control);
 
-// Returns the user as which the gateway must run after its start. Returns nullopt if it was not
-// started by root, or if it must stay root. Throws config::ConfigError.
+// Returns the user to which the gateway must change at the end of its start. Returns nullopt if the
+// gateway was not started by root, or if it must stay root. Throws config::ConfigError.
 std::optional<ops::RunUser> find_run_user(const config::Gateway& config);
 void warn_of_user(const config::Gateway& config, const std::optional<ops::RunUser>& user);
 std::optional<config::Contradiction> object_to_user(const config::Gateway& config);

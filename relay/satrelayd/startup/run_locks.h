@@ -21,7 +21,7 @@ class RunLocks {
     try {
       journal_.emplace(config.journal + ".lock", "journal " + config.journal);
     } catch (const std::system_error&) {
-      // An attempt to open the journal will also fail, and will log the reason.
+      // Ignore the error: the gateway will also fail to open the journal, and will log the reason.
     }
   }
 

@@ -13,8 +13,8 @@
 namespace satrelay::satrelayd {
 namespace {
 
-// A note is an item without its packet, packed into 64 bits: the lowest bits have `what` and
-// `port`, the other bits have `since`.
+// Packs the item without its packet into 64 bits: the lowest bits have `what` and `port`, the other
+// bits have `since`.
 constexpr unsigned kCodeBits = 3;
 std::uint64_t note_of(const Handover::Item& item) {
   return static_cast<std::uint64_t>(item.since.to_nanoseconds()) << kCodeBits |
@@ -50,8 +50,8 @@ bool Handover::give(unsigned from, unsigned to, Item& item) {
   return ring(from, to).give(item.packet, note_of(item));
 }
 
-// If the giver calls take_late() at the same time, it may get the `since` of the earlier note or of
-// the new note.
+// If the giver calls take_late() at the same time, it may get the `since` of the previous delay or
+// of this delay.
 void Handover::note_late(unsigned giver, Instant since, Instant now) {
   LateNote& note = late_[giver];
   const std::int64_t before = note.now.load(std::memory_order_relaxed);
@@ -77,8 +77,9 @@ void Handover::wake(unsigned to) {
   static_cast<void>(!::write(bell.descriptor, &one, sizeof one));
 }
 
-// A thread in wake() may write to the descriptor after the bell was answered. So read the
-// descriptor after each rest. Otherwise it would stay readable, and end every later rest at once.
+// A thread in wake() sets `rung` first, and may write to the descriptor only after this function
+// has cleared `rung`. So read the descriptor after each rest. Otherwise it could stay readable, and
+// end every later rest at once.
 void Handover::answer_bell(unsigned to, bool rested) {
   Bell& bell = bells_[to];
   if (!rested && !bell.rung.load(std::memory_order_relaxed)) return;

@@ -23,8 +23,8 @@ class Handover {
  public:
   enum class What : std::uint8_t {
     kFrame,  // a frame that the port received, for the worker that owns it
-    // A copy of a received frame that another worker owns. This worker only learns addresses from
-    // it.
+    // A copy of a received frame. Another worker owns the frame, and the worker that gets the copy
+    // only learns addresses from it.
     kHeard,
     kSend,  // A frame to send by the port. The worker that gives it has no queue of that port.
   };
@@ -32,7 +32,9 @@ class Handover {
     What what{};
     gateway::PortId port{};
     dpdk::Packet packet{};
-    Instant since{};  // kFrame: earliest possible time of arrival; kSend: time of give()
+    // For kFrame, the earliest time at which the frame may have arrived. For kSend, the time of
+    // give().
+    Instant since{};
   };
   static constexpr std::size_t kRoom = 1023;  // packets in each ring
   // A ring with more packets than this takes no kHeard items, so that a storm of such frames does
@@ -51,7 +53,7 @@ class Handover {
   bool hears(unsigned from, unsigned to) { return ring(from, to).room() > kRoom - kRoomToHear; }
   // Returns false if the ring is full. `item` then still has the packet.
   bool give(unsigned from, unsigned to, Item& item);
-  // Counts a packet that worker `from` had for worker `to`, but lost.
+  // Counts a packet for worker `to` that worker `from` received, but lost.
   void note_lost(unsigned from, unsigned to) {
     lost_[from * workers_ + to].fetch_add(1, std::memory_order_relaxed);
   }
@@ -59,15 +61,15 @@ class Handover {
   void note_missed(unsigned from, std::uint64_t missed) {
     missed_[from].store(missed, std::memory_order_relaxed);
   }
-  // Notes that frames were sent late: worker `giver` gave them for the WAN port at `since` or
-  // later, but they were sent only at `now`. Only the thread that sends for other workers calls
-  // this. Until the giver calls take_late(), further calls extend the same note.
+  // Records that frames were sent late through the WAN port. Worker `giver` gave them at
+  // `since` or later, and they were sent at `now`. Only the thread that sends for other workers
+  // calls this. Until the giver calls take_late(), a further call only changes `now`.
   void note_late(unsigned giver, Instant since, Instant now);
   // Wakes worker `to` if it rests, so that it takes the packets now. Call this after one or more
   // calls of give().
   void wake(unsigned to);
 
-  // Returns the note that note_late() made for `giver`, if it has changed since the previous call.
+  // Returns the delay that note_late() has recorded for `giver` since the previous call, if any.
   struct Late {
     Instant since, now;
   };
@@ -82,8 +84,9 @@ class Handover {
   }
   // Returns a descriptor for poll(2). wake() makes it readable.
   int descriptor(unsigned to) const { return bells_[to].descriptor; }
-  // Call this before take(), and before all other work that wake() announces. Then packets that are
-  // given later wake the worker again. `rested` is true if the worker has just rested.
+  // Rearms wake(), so that its next call wakes the worker again. Call this before take(), and
+  // before all other work that wake() announces. Otherwise, work that arrives after take() but
+  // before this call would not wake the worker. `rested` is true if the worker has just rested.
   void answer_bell(unsigned to, bool rested);
   // Takes up to kBurst items that worker `from` gave. Returns their number.
   static constexpr std::size_t kBurst = dpdk::PacketRing::kBurst;
@@ -102,7 +105,7 @@ class Handover {
 
   struct LateNote {
     std::atomic<std::int64_t> since = 0, now = 0;  // times in ns
-    std::atomic<std::int64_t> told = 0;  // value of `now` when the giver last took the note
+    std::atomic<std::int64_t> told = 0;  // value of `now` that the giver's last take_late() saw
   };
 
   unsigned workers_;

@@ -20,7 +20,7 @@ LinkSharing::LinkSharing(const config::Gateway& config, const Engines& engines,
     lanes.push_back(gateway::lanes_of_worker(peer, workers));
   }
   const std::size_t all = std::accumulate(lanes.begin(), lanes.end(), std::size_t{0});
-  // A single worker has nothing to share, unless it has several lanes to a peer.
+  // A single worker has nothing to share, unless it has several lanes (sessions) to a peer.
   if (workers == 1 && all == lanes.size()) return;
   division_.emplace(workers, config.links.size(), lanes, now - gateway::kShareTick);
   for (unsigned i = 0; i < workers; ++i) {

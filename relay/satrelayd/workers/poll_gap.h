@@ -10,8 +10,9 @@ namespace satrelay::satrelayd {
 
 class PollGap {
  public:
-  // Call this after a rest. `rest` is the planned length of the rest, without oversleeping. The
-  // planned rest does not count as waiting time, since the arrival of a frame ends a long rest.
+  // Call this after a rest. `rest` is the planned length of the rest, without oversleeping. No
+  // frame waits during a long rest, since its arrival ends the rest. So the planned rest does not
+  // count as waiting time.
   void on_rest(Duration rest) {
     if (left_nothing_) empty_at_ = empty_at_ + rest;
   }

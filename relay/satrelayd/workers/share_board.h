@@ -35,7 +35,8 @@ class SharedValues {
       std::array<std::uint64_t, kWords> words{};
       std::memcpy(words.data(), &values[i], sizeof(T));
       for (std::size_t k = 0; k < kWords; ++k) {
-        // A reader that sees one of these words also sees the odd version.
+        // Release order: a reader that sees a new word also sees the odd version, and then
+        // discards what it has read.
         words_[i * kWords + k].store(words[k], std::memory_order_release);
       }
     }

@@ -50,7 +50,7 @@ void Worker::see_plain(gateway::LinkWay way, ConstBytes frame) {
 
 void Worker::put_out(Side& side, dpdk::Packet packet) {
   if (tap_.sees(place_of(side))) {
-    dpdk::finish_left_checksum(packet);  // a captured frame must have the right checksum
+    dpdk::finish_left_checksum(packet);  // so that the captured frame has the right checksum
     tap_.see(place_of(side), ops::CaptureWay::kOut, packet.bytes(), now_);
   }
   side.out.push(std::move(packet));

@@ -71,8 +71,8 @@ class Worker final : public gateway::FlowRecorder, private gateway::PlainObserve
   const Histogram& rounds() const { return rounds_; }  // durations of rounds, in ns
 
  private:
-  // A frame is late if it was sent this long after the worker began to write it, or after another
-  // worker gave it. Normally both take less time.
+  // A frame counts as sent late if this much time passed before it was sent. The time begins with
+  // the round in which the worker wrote the frame, or when another worker gave the frame.
   static constexpr Duration kLateSending = Duration::milliseconds(1);
   using Packets = std::array<dpdk::Packet, dpdk::Burst::kCapacity>;
   struct Side {
@@ -133,11 +133,11 @@ class Worker final : public gateway::FlowRecorder, private gateway::PlainObserve
   std::uint64_t missed_ = 0;  // number of frames missed in the worker's own queue
   // Time at which the port was last asked for its number of missed frames.
   Instant missed_at_;
-  // Indexed by worker: number of frames for this worker that the other worker had missed or lost at
-  // the last count.
+  // For each other worker, the number of frames for this worker that it has missed or lost, as last
+  // read from the Handover.
   std::vector<std::optional<std::uint64_t>> missed_by_;
-  // Indexed by worker: time at which the other worker gave this worker the oldest of the frames for
-  // the WAN port that may not have been sent yet.
+  // For each other worker, the time at which it gave this worker the oldest of its frames that the
+  // WAN port may not have sent yet.
   std::vector<Instant> given_since_;
   // Number of frames for this worker that other workers missed or lost.
   std::uint64_t missed_by_others_ = 0;

@@ -111,7 +111,7 @@ void WorkerPool::run(Thread& thread) {
                                  thread.member.reporter->next_timeout());
     return round;
   });
-  // When the stop signal came, the leader may have been waiting for all followers to stop.
+  // The leader may be waiting for all followers to stop. It must not wait for this one.
   safepoint_.leave(thread.index - 1);
 }
 

@@ -61,9 +61,9 @@ std::size_t Worker::keep_own(Side& from, Packets& packets, std::size_t count) {
   return own;
 }
 
-// Takes fragments that were held until it was known which worker owns them. Handles them, or gives
-// them to that worker. Keeps the order of frames: first handles the `count` earlier packets in
-// `own`. The caller handles the frame that made the owner known after this function.
+// Takes fragments that steering held until it knew which worker owns them. Handles them, or gives
+// them to their owner. The order of frames is kept: this function first handles the `count` earlier
+// packets in `own`. The caller afterwards handles the frame that revealed the owner.
 void Worker::take_released(Side& from, Packets& own, std::size_t& count) {
   while (const auto released = team_->steering.take_released()) {
     dpdk::Packet packet = pool_.allocate();
@@ -92,7 +92,8 @@ void Worker::let_all_hear(Side& from, const dpdk::Packet& packet, unsigned excep
       gateway_.overhear(from.id, packet.bytes(), now_);
       continue;
     }
-    // If the ring has too little room, the worker misses this frame, but learns from a later one.
+    // If the ring has too little room, the other worker does not get this frame. It can learn the
+    // same address from a later frame.
     if (!team_->handover.hears(team_->index, other)) {
       ++counters_.given_dropped;
       continue;

@@ -421,7 +421,8 @@ void FrameCrafter::note_covered(std::uint64_t number, ConstBytes frames) {
   if (covered_.size() > kMostCovered) covered_.pop_front();
 }
 
-// Writes a repair of some of the last covered packets, which may or may not have been sent.
+// Writes a repair symbol over some of the last covered packets, including packets that were never
+// sent.
 void FrameCrafter::repair(ByteWriter& out, const Session& session) {
   if (covered_.empty()) return repair_of_nothing(out, session);
   const std::size_t first = random_.below(covered_.size());

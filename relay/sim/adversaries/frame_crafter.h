@@ -54,8 +54,8 @@ class FrameCrafter {
 
   // Adds one or more frames to `out`. Adds nothing if no enabled trick writes frames.
   void craft(ByteWriter& out, const Session& session);
-  // Writes the CODED frame, which must be the first frame in a packet that a code covers. The index
-  // in the frame is usually the next in sequence.
+  // Writes the CODED frame, which must be the first frame of a covered packet. (The repairs of an
+  // erasure code can restore covered packets.) The frame usually has the next index in sequence.
   void cover(ByteWriter& out);
   // Remembers a covered packet: its number, and its frames after the CODED frame. The packet need
   // not be sent.

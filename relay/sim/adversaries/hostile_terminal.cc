@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint64_t kTerminalEpoch = 1'800'000'000'000'000'000U;
 constexpr Duration kReportInterval = Duration::milliseconds(200);
-// The bytes of frames that fit into a packet with the longest trailer.
+// Maximum number of bytes of frames in a packet with the longest trailer.
 constexpr std::size_t kRoom = StpSpeaker::kDatagramSize - stp::kHeaderSize - 16;
 constexpr std::uint64_t kLaneCredit = 1 << 20, kStreamCredit = 1 << 18;
 

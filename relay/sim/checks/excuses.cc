@@ -39,8 +39,8 @@ std::vector<Loss> losses_of(const Scenario& scenario) {
   std::vector<Loss> losses;
   for (const Restart& restart : scenario.restarts) {
     losses.push_back({restart.side, restart.when});
-    // Before Network restarts the gateway at `end`, it kills the gateway once more. If another
-    // restart has started the gateway before `end`, the flows since that start are lost as well.
+    // At `end`, Network kills the gateway again before it starts it. If another restart had already
+    // started the gateway before `end`, the flows since then are lost as well.
     const Instant end = restart.when + restart.down;
     const bool again = std::ranges::any_of(scenario.restarts, [&](const Restart& other) {
       const Instant others_end = other.when + other.down;
@@ -56,7 +56,7 @@ std::vector<Loss> losses_of(const Scenario& scenario) {
 // until it suspects its peer.
 bool is_caught_by(const Loss& loss, const Scenario& scenario, const FlowSpec& spec,
                   const FlowResult& flow) {
-  // A round trip and a PING, which come on top of suspect_after.
+  // Time for a round trip and a PING, in addition to suspect_after.
   constexpr Duration kUntilMissed = Duration::seconds(2);
   const bool was_over = flow.over() && flow.client.ended_at < loss.when &&
                         (!flow.server.started || flow.server.ended_at < loss.when);
@@ -90,7 +90,7 @@ bool are_syns_in_vain(const Scenario& scenario, const FlowResult& flow) {
 // handshake may take.
 bool is_handshake_outlasted(const Scenario& scenario, const FlowResult& flow) {
   constexpr Duration kLongestHandshake = Duration::seconds(127);
-  // Includes the time in which earlier SYNs were lost.
+  // Time for a handshake, including repetitions of lost SYNs.
   constexpr Duration kHandshake = Duration::seconds(10);
   return std::ranges::any_of(scenario.outages, [&](const Outage& outage) {
     return outage.length + kHandshake > kLongestHandshake &&

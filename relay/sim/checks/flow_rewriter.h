@@ -1,5 +1,5 @@
-// Writes flows of a gateway into images, destroys the flows, and reads them back. The frames on the
-// wire must not change by this.
+// Serializes flows of a gateway into images, destroys the flows, and restores them from the images.
+// This must not change the frames on the wire.
 #pragma once
 
 #include <cstdint>

@@ -31,8 +31,8 @@ class Search {
     return true;
   }
 
-  // Tries the last place first. So a removal does not change the numbers of the places that have
-  // not been tried yet.
+  // Tries the reduction at all places (such as flows), the last place first. So a removal does not
+  // change the numbers of the places that have not been tried yet.
   bool everywhere(const ReductionKind& kind) {
     bool simpler = false;
     for (std::size_t place = kind.places; place > 0; --place) {
@@ -56,11 +56,11 @@ class Search {
     return simpler;
   }
 
-  // Tries all kinds. Returns whether the scenario became simpler.
+  // Tries all kinds of reductions. Returns whether the scenario became simpler.
   bool round() {
     bool simpler = false;
     for (std::size_t i = 0; i < kinds_for(best_.scenario).size(); ++i) {
-      // Compute the kinds again, since there are fewer places after flows were removed.
+      // Compute the kinds again: a removal of flows leaves fewer places for the other kinds.
       const ReductionKind kind = kinds_for(best_.scenario)[i];
       const bool changed = kind.is_removal_of_flows ? many_flows(kind) : everywhere(kind);
       simpler = simpler || changed;

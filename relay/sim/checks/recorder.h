@@ -40,8 +40,8 @@ struct GatewaySample {
 struct LinkSample {
   link::DirectionCounters counters;
   ByteCount queue;       // bytes that wait to be sent now, counted with the link's overhead
-  Duration queue_delay;  // time that the last frame in the queue waits in total
-  Duration queue_peak;   // the longest wait of any frame sent since the last sample
+  Duration queue_delay;  // time until the last frame in the queue has been sent
+  Duration queue_peak;   // maximum wait of the frames that were sent since the last sample
   std::uint64_t frames_in_flight = 0;
   BitRate rate;
 };

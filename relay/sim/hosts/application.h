@@ -44,7 +44,7 @@ struct Plan {
 
 struct Arrival {
   Instant when;
-  std::uint64_t received = 0;  // total number of bytes received by then
+  std::uint64_t received = 0;  // number of bytes received up to `when`
 };
 
 struct Outcome {

@@ -30,7 +30,7 @@ struct Starvation {
 enum class Insight : std::uint8_t {
   kAll,
   kMissed,   // only the number of frames that a full ring dropped
-  kNothing,  // nothing, as in a gateway that sends no RECEPTION frames
+  kNothing,  // no information, so there is nothing to report in RECEPTION frames
   kFeigned,  // False numbers: always more waiting and more missed frames than are possible.
 };
 
@@ -71,7 +71,8 @@ class Machine {
     Instant begin = Instant::never();
     Instant end = Instant::never();
   };
-  // Returns the absence that includes `now`, or the next absence if there is none now.
+  // An absence is a time in which the gateway does not run. Returns the absence that includes
+  // `now`, or the next absence if there is none now.
   Absence absence(Instant now) const;
 
   MachineSpec spec_;

@@ -311,8 +311,8 @@ std::size_t Network::frames_left_over() {
     if (node != nullptr) node->kill();
   }
   run_for(kLongerThanAnyPath);
-  // Release the frames that still wait for an unknown MAC: hosts repeat their requests for longer
-  // than kLongerThanAnyPath.
+  // Hosts repeat ARP and ND requests for longer than kLongerThanAnyPath. So frames may still wait
+  // for an unknown MAC. Release them.
   for (const auto& hosts : hosts_) {
     for (const auto& host : hosts) host->neighbours().clear();
   }

@@ -17,7 +17,7 @@ void LinkDivider::begin(const config::Gateway& config, Instant now) {
   for (const config::Peer& peer : config.peers) {
     lanes.push_back(gateway::lanes_of_worker(peer, workers));
   }
-  // A single worker has nothing to share, unless it has several lanes to a peer.
+  // A single worker has nothing to share, unless it has several lanes (sessions) to a peer.
   if (workers == 1 && std::ranges::all_of(lanes, [](std::size_t n) { return n == 1; })) return;
   division_.emplace(workers, config.links.size(), lanes, now - gateway::kShareTick);
   divide(now);

@@ -51,12 +51,12 @@ DrawnPlans plans_of_one(Random& random, std::uint64_t most) {
   const std::uint64_t request = 1 + random.below(400);
   DrawnPlans plans;
   switch (random.below(7)) {
-    case 0:  // keystrokes: blocks are small, and queues nearly empty
+    case 0:  // one side sends keystrokes: blocks are small, and queues nearly empty
       plans = {
           typist(10 + random.below(200), 1 + random.below(40), random_milliseconds(random, 1, 400)),
           receiver()};
       break;
-    case 1:  // keystrokes in one direction while the server sends
+    case 1:  // the client sends keystrokes, and the server sends as fast as it can
       plans = {
           typist(10 + random.below(100), 1 + random.below(10), random_milliseconds(random, 1, 300)),
           sender(size)};

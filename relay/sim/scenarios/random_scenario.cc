@@ -51,7 +51,8 @@ void draw_classes(Scenario& scenario, std::uint64_t seed) {
 }  // namespace
 
 Scenario random_scenario(std::uint64_t seed) {
-  Random random(Random(seed).next());  // so that neighboring seeds give unrelated scenarios
+  // Use a random number as the seed, so that neighboring seeds give unrelated scenarios.
+  Random random(Random(seed).next());
   Scenario scenario;
   scenario.seed = seed;
   const Duration delay = random_milliseconds(random, 5, 300);

@@ -47,7 +47,7 @@ struct Vanishing {
 };
 
 enum class Stop : std::uint8_t {
-  kKilled,    // as by loss of power, or kill -9
+  kKilled,    // stops at once, as after a loss of power or kill -9
   kShutDown,  // stops in order: resets connections, closes sessions
 };
 
