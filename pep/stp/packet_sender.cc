@@ -27,12 +27,19 @@ std::size_t PacketSender::poll(std::span<const MutableBytes> rooms, std::size_t 
   }
   if (!burst.may_send) return 0;
   PacketBuilder packet(room(0), core_.connection.protection().trailer_size());
+  StreamWriter::Job job{packet, *core_.streams, core_.path().loss_rate, core_.now};
   std::size_t count = 0;
-  do {
-    const std::size_t size = write_packet(burst, packet, room(count));
+  MutableBytes next = room(0);
+  while (true) {
+    const std::size_t size = write_packet(burst, job, next);
     if (size == 0) break;
     describe(count++, size);
-  } while (count < rooms.size() && room(count).size() >= kMinDatagram && goes_on(burst));
+    if (count == rooms.size()) break;
+    next = room(count);
+    if (next.size() < kMinDatagram || !goes_on(burst)) break;
+    job.only_new = true;
+  }
+  if (burst.only_data_sent) core_.changes.note_only_data(core_.now, burst.epoch);
   return count;
 }
 
@@ -70,7 +77,8 @@ std::size_t PacketSender::begin_burst(Burst& burst, MutableBytes room) {
 // may if it can only contain new bytes of the class that has the turn, and the relay has no event
 // to handle first.
 bool PacketSender::goes_on(Burst& burst) {
-  if (!core_.changes.only_data(core_.now) || (!burst.room && !keep_answers(burst))) return false;
+  if (!burst.only_data_sent || core_.changes.epoch() != burst.epoch) return false;
+  if (!burst.room && !keep_answers(burst)) return false;
   if (core_.association->ledger.next() >= burst.end || !core_.path().gate.has_room(*burst.room))
     return false;
   if (burst.wrote == StreamWriter::Wrote::kMoreOfTheSame) return true;
@@ -108,45 +116,56 @@ bool PacketSender::only_data_follows() const {
 
 // Writes the next packet of the burst: control frames, unless only data can be due, and stream
 // bytes. Returns its size; 0 if there is nothing to send.
-std::size_t PacketSender::write_packet(Burst& burst, PacketBuilder& packet, MutableBytes room) {
+std::size_t PacketSender::write_packet(Burst& burst, const StreamWriter::Job& job,
+                                       MutableBytes room) {
+  PacketBuilder& packet = job.packet;
+  const bool is_checked = burst.room.has_value();
+  const bool has_data = is_checked || (burst.is_open && demand_.data_waits());
   const MutableBytes out = room.first(std::min<std::size_t>(room.size(), burst.limit));
-  const bool has_data = burst.room || (burst.is_open && demand_.data_waits());
-  // The first stream in the packet decides how the whole packet is covered.
-  const std::optional<FecCode> code = has_data && burst.may_cover && core_.may_repair()
-                                          ? demand_.repair_planner().code()
-                                          : std::nullopt;
-  packet.renew(code ? out.first(out.size() - kRepairOverhead) : out);
-  const Coverage coverage = code ? demand_.repair_planner().protect(packet, *code) : Coverage();
-  const bool is_ping = core_.path().requests.due();
+  packet.renew(out);
+  if (has_data && burst.may_cover) cover(burst, packet, out);
+  const bool is_ping = !is_checked && core_.path().requests.due();
   if (!burst.only_data) write_control(packet);
   const bool only_data = packet.empty();
   const std::uint64_t epoch = core_.changes.epoch();
   burst.wrote = StreamWriter::Wrote::kAnything;
   if (only_data ? has_data : burst.is_open && demand_.data_waits()) {
     const std::size_t items = packet.items().size();
-    burst.wrote = writer_.write(
-        {packet, *core_.streams, core_.path().loss_rate, core_.now, burst.room.has_value()});
+    burst.wrote = writer_.write(job);
     if (packet.items().size() > items) core_.path().probes.on_data_sent();
   }
   if (packet.empty()) return 0;
-  if (is_ping && core_.path().probes.frozen() && core_.path().mtu.is_raised() &&
-      core_.path().gate.open(core_.now)) {
-    // Small and large PINGs alternate: an outage drops both, but a black hole drops only the large
-    // ones.
-    core_.path().large_ping = !core_.path().large_ping;
-    if (core_.path().large_ping) packet.pad();
-  }
+  if (is_ping) pad_every_second_ping(packet);
+  const bool is_covered = packet.is_protected();
   const std::uint64_t settled = core_.path().losses.oldest_unresolved();
-  const std::size_t size = finish_packet(packet, coverage, code ? std::nullopt : burst.room);
+  const std::size_t size = finish_packet(packet, burst.coverage, is_checked && !is_covered);
   // If the ledger was full, its oldest packet was declared lost, and its content may have to be
   // sent first.
   const bool is_same = core_.path().losses.oldest_unresolved() == settled;
-  if (only_data && !code && is_same && (burst.only_data || only_data_follows())) {
-    core_.changes.note_only_data(core_.now, epoch);
-  } else {
-    core_.changes.forget_only_data();
-  }
+  burst.epoch = epoch;
+  burst.only_data_sent =
+      only_data && !is_covered && is_same && (burst.only_data || only_data_follows());
   return size;
+}
+
+// On a silent path, small and large PINGs alternate: an outage drops both, but a black hole drops
+// only the large ones.
+void PacketSender::pad_every_second_ping(PacketBuilder& packet) {
+  Path& path = core_.path();
+  if (!path.probes.frozen() || !path.mtu.is_raised() || !path.gate.open(core_.now)) return;
+  path.large_ping = !path.large_ping;
+  if (path.large_ping) packet.pad();
+}
+
+// Decides whether a code covers the packet that begins in `out`. The first stream in the packet
+// decides how the whole packet is covered.
+void PacketSender::cover(Burst& burst, PacketBuilder& packet, MutableBytes out) {
+  if (!core_.may_repair()) return;
+  const RepairPlanner planner = demand_.repair_planner();
+  const std::optional<FecCode> code = planner.code();
+  if (!code) return;
+  packet.renew(out.first(out.size() - kRepairOverhead));
+  burst.coverage = planner.protect(packet, *code);
 }
 
 // The limit for the next packet, which may be lower than that of the path. On a silent path the
@@ -161,43 +180,46 @@ std::size_t PacketSender::next_limit() {
   return frozen && !way.probes.data_allowed() ? way.mtu.limit() : way.mtu.limit_for(ledger.next());
 }
 
-// `room` is the result of the gate for the burst. nullopt: the packet is not part of a checked
-// burst.
+// Adds header and trailer, and records the packet. `is_checked`: the packet is part of a checked
+// burst, so the gate is known to be open.
 std::size_t PacketSender::finish_packet(PacketBuilder& packet, const Coverage& coverage,
-                                        const std::optional<RateGate::Room>& room) {
-  if (!packet.eliciting() && core_.path().requests.on_unasked() &&
+                                        bool is_checked) {
+  Path& path = core_.path();
+  SentLedger& ledger = core_.association->ledger;
+  if (!packet.eliciting() && path.requests.on_unasked() &&
       packet.remaining() >= kMaxPingFrameSize) {
-    write_ping(packet.frames(), {core_.path().losses.oldest_unresolved()});
+    write_ping(packet.frames(), {path.losses.oldest_unresolved()});
     packet.set_eliciting();
   }
-  if (packet.eliciting()) core_.path().requests.on_asked();
-  if (!core_.association->ledger.has_room(core_.path().losses.oldest_unresolved()))
-    core_.recovery().make_room();
-  if (packet.is_protected()) {
-    const auto classes = writer_.packet_classes();
-    demand_.repair_planner().add(
-        packet, coverage,
-        classes.empty() ? std::nullopt : std::optional(classes.front().stream_class),
-        core_.config.repair.prompt_share);
-  }
+  if (packet.eliciting()) path.requests.on_asked();
+  if (!ledger.has_room(path.losses.oldest_unresolved())) core_.recovery().make_room();
+  if (packet.is_protected()) add_to_repairs(packet, coverage);
   PacketHeader header;
   header.lane = core_.config.lane;
   header.is_protected = packet.is_protected();
-  const MutableBytes whole =
-      packet.close(header, core_.association->ledger.next(), core_.connection.protection());
-  SentPacket& sent =
-      core_.association->ledger.append(core_.now, whole.size(), packet.eliciting(), packet.items(),
-                                       core_.path().losses.oldest_unresolved());
+  const MutableBytes whole = packet.close(header, ledger.next(), core_.connection.protection());
+  SentPacket& sent = ledger.append(core_.now, whole.size(), packet.eliciting(), packet.items(),
+                                   path.losses.oldest_unresolved());
   // Within a checked burst of data, next to nothing is booked on the carrier, and the controller
   // asks no question.
-  if (!room) sent.set_booked_before(core_.path().gate.booked(core_.now));
-  sent.low_priority =
-      control::is_low(core_.path().gate.on_sent(packet.purpose(), whole.size(), core_.now));
-  if (!room && core_.path().gate.take_question()) core_.path().requests.ask();
-  sent.covered = packet.is_protected();
-  sent.prompt = sent.covered && coverage.code == FecCode::kPrompt;
-  if (packet.eliciting()) core_.path().probes.on_sent(core_.now);
-  return count_out(whole, room);
+  if (!is_checked) sent.set_booked_before(path.gate.booked(core_.now));
+  if (control::is_low(path.gate.on_sent(packet.purpose(), whole.size(), core_.now)))
+    sent.low_priority = true;
+  if (!is_checked && path.gate.take_question()) path.requests.ask();
+  if (packet.is_protected()) {
+    sent.covered = true;
+    sent.prompt = coverage.code == FecCode::kPrompt;
+  }
+  if (packet.eliciting()) path.probes.on_sent(core_.now);
+  return count_out(whole, is_checked);
+}
+
+void PacketSender::add_to_repairs(const PacketBuilder& packet, const Coverage& coverage) {
+  const auto classes = writer_.packet_classes();
+  demand_.repair_planner().add(
+      packet, coverage,
+      classes.empty() ? std::nullopt : std::optional(classes.front().stream_class),
+      core_.config.repair.prompt_share);
 }
 
 // This packet contains only PING and PADDING, so its loss costs nothing.
@@ -213,7 +235,7 @@ std::size_t PacketSender::send_mtu_probe(MutableBytes out) {
   packet.set_eliciting();
   core_.path().mtu.on_probe_sent(core_.association->ledger.next());
   ++core_.counters.mtu_probes;
-  return finish_packet(packet, {}, {});
+  return finish_packet(packet, {}, false);
 }
 
 std::size_t PacketSender::send_hello(MutableBytes out) {
@@ -228,7 +250,7 @@ std::size_t PacketSender::send_hello(MutableBytes out) {
   header.number = hello.number;
   const MutableBytes whole = packet.close(header);
   core_.connection.close_hello(whole);
-  return count_out(whole);
+  return count_out(whole, false);
 }
 
 std::size_t PacketSender::send_close(MutableBytes out) {
@@ -243,7 +265,7 @@ std::size_t PacketSender::send_close(MutableBytes out) {
   header.lane = core_.config.lane;
   const MutableBytes whole = packet.close(header, close_sequence.number(), protection);
   close_sequence.on_sent();
-  return count_out(whole);
+  return count_out(whole, false);
 }
 
 // Sends the next repair as a packet of its own, while the pacers are open. Returns 0 if none may be
@@ -268,12 +290,12 @@ std::size_t PacketSender::send_repair(MutableBytes out) {
 std::size_t PacketSender::finish_repair(PacketBuilder& packet, schedule::ClassId stream_class) {
   ++core_.counters.repair_packets_out;
   writer_.count_repair(stream_class, packet.written().size());
-  return finish_packet(packet, {}, {});
+  return finish_packet(packet, {}, false);
 }
 
 // Debits and counts a finished packet. Returns its size.
-std::size_t PacketSender::count_out(ConstBytes packet, const std::optional<RateGate::Room>& room) {
-  core_.path().gate.debit(packet.size(), core_.now, room);
+std::size_t PacketSender::count_out(ConstBytes packet, bool is_checked) {
+  core_.path().gate.debit(packet.size(), core_.now, is_checked);
   ++core_.counters.packets_out;
   core_.counters.bytes_out += packet.size();
   return packet.size();

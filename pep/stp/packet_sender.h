@@ -44,7 +44,11 @@ class PacketSender {
     // checks.
     std::optional<RateGate::Room> room = std::nullopt;
     std::uint64_t end = 0;
-    StreamWriter::Wrote wrote = {};  // result for the last packet
+    // The last packet:
+    StreamWriter::Wrote wrote = {};
+    Coverage coverage = {};       // only valid if a code covers the packet
+    bool only_data_sent = false;  // only data was sent, and everything else waits for time or input
+    std::uint64_t epoch = 0;      // epoch of Changes before the packet
   };
 
   std::size_t begin_burst(Burst& burst, MutableBytes room);
@@ -57,12 +61,13 @@ class PacketSender {
   std::size_t send_mtu_probe(MutableBytes out);
   std::size_t send_repair(MutableBytes out);
   std::size_t finish_repair(PacketBuilder& packet, schedule::ClassId stream_class);
-  std::size_t write_packet(Burst& burst, PacketBuilder& packet, MutableBytes room);
+  std::size_t write_packet(Burst& burst, const StreamWriter::Job& job, MutableBytes room);
+  void cover(Burst& burst, PacketBuilder& packet, MutableBytes out);
   void write_control(PacketBuilder& packet);
-  std::size_t finish_packet(PacketBuilder& packet, const Coverage& coverage,
-                            const std::optional<RateGate::Room>& room);
-  std::size_t count_out(ConstBytes packet,
-                        const std::optional<RateGate::Room>& room = std::nullopt);
+  void pad_every_second_ping(PacketBuilder& packet);
+  std::size_t finish_packet(PacketBuilder& packet, const Coverage& coverage, bool is_checked);
+  void add_to_repairs(const PacketBuilder& packet, const Coverage& coverage);
+  std::size_t count_out(ConstBytes packet, bool is_checked);
 
   SessionCore& core_;
   const Demand& demand_;

@@ -148,10 +148,10 @@ class RateGate {
   // Debits any packet that is sent, including HELLO and CLOSE. The carrier books the whole packet.
   // Control frames are sent even if the session's own rate is used up. At a low rate they alone
   // could use up this rate, and data would wait for ever. So the session's pacer limits how much
-  // control frames may overdraw. If `room` is set, has_room(*room) must be true. If it is nullopt,
-  // this function checks the pacers.
-  void debit(std::size_t datagram, Instant now, const std::optional<Room>& room = std::nullopt) {
-    if (room || has_room(now)) {
+  // control frames may overdraw. `is_open` may be true only if both pacers are
+  // open. If it is false, this function checks them.
+  void debit(std::size_t datagram, Instant now, bool is_open = false) {
+    if (is_open || has_room(now)) {
       own_.on_sent(datagram + datagram_overhead_, now);
     } else {
       own_.on_sent_regardless(datagram + datagram_overhead_, now);

@@ -99,7 +99,7 @@ class RepairPlannerTest : public ::testing::Test, protected StreamSource {
     if (now >= planner().next_timeout()) planner().handle_timeout();
   }
   // The carrier is in use, so no burst begins.
-  void keep_busy() { path.gate.debit(kDatagram, now, std::nullopt); }
+  void keep_busy() { path.gate.debit(kDatagram, now); }
   // The path has lost none of many packets.
   void be_clean() { fec.policy.on_report(2'000, 0); }
   void produce(StreamId, std::uint32_t, Instant) override {}
