@@ -148,8 +148,8 @@ class RateGate {
   // Debits any packet that is sent, including HELLO and CLOSE. The carrier books the whole packet.
   // Control frames are sent even if the session's own rate is used up. At a low rate they alone
   // could use up this rate, and data would wait for ever. So the session's pacer limits how much
-  // control frames may overdraw. `is_open` may be true only if both pacers are
-  // open. If it is false, this function checks them.
+  // control frames may overdraw. `is_open` may be true only if both pacers are open. If it is
+  // false, this function checks them.
   void debit(std::size_t datagram, Instant now, bool is_open = false) {
     if (is_open || has_room(now)) {
       own_.on_sent(datagram + datagram_overhead_, now);

@@ -31,6 +31,10 @@ void GatewayWorker::stop() {
   held_.clear();
   for (const FrameHandle frame : stuck_) node_.frames.release(frame);
   stuck_.clear();
+  for (Spare& spare : spares_) {
+    if (spare.is_ours) node_.frames.release(spare.frame);
+    spare.is_ours = false;
+  }
   for (Ring& ring : rings_) {
     while (!ring.empty()) node_.frames.release(ring.pop());
   }
@@ -114,33 +118,35 @@ stp::Reception GatewayWorker::reception() {
   return {};
 }
 
+void GatewayWorker::renew_spare(std::size_t i) {
+  spares_[i] = {.frame = node_.frames.acquire(), .is_ours = true};
+  rooms_[i] = node_.frames.room(spares_[i].frame);
+}
+
 GatewayWorker::Burst GatewayWorker::poll_burst(PortId port, std::span<FrameHandle> frames,
                                                Instant now) {
-  std::array<MutableBytes, kBurst> rooms;
   std::array<gateway::Polled, kBurst> polled;
   for (std::size_t i = 0; i < frames.size(); ++i) {
-    frames[i] = node_.frames.acquire();
-    rooms[i] = node_.frames.room(frames[i]);
+    if (!spares_[i].is_ours) renew_spare(i);
   }
   const std::size_t at_once = call_size(frames.size());
   std::size_t count = 0;
   std::size_t got = at_once;
   while (got == at_once && count < frames.size()) {
     got = node_.work.watched(*engine_, at_once, now, [&] {
-      return engine_->poll_frames(port, std::span(rooms).subspan(count, at_once),
+      return engine_->poll_frames(port, std::span(rooms_).subspan(count, at_once),
                                   std::span(polled).subspan(count, at_once), now);
     });
     count += got;
   }
   Burst burst{.is_full = count == frames.size()};
-  for (std::size_t i = 0; i < frames.size(); ++i) {
-    if (i < count && polled[i].kind == gateway::Polled::Kind::kWritten) {
-      node_.frames.set_size(frames[i], polled[i].size);
-      frames[burst.count++] = frames[i];
+  for (std::size_t i = 0; i < count; ++i) {
+    if (polled[i].kind == gateway::Polled::Kind::kWritten) {
+      node_.frames.set_size(spares_[i].frame, polled[i].size);
+      spares_[i].is_ours = false;
+      frames[burst.count++] = spares_[i].frame;
       continue;
     }
-    node_.frames.release(frames[i]);
-    if (i >= count) continue;
     const FrameHandle kept = held_.at(polled[i].slot);
     held_.erase(polled[i].slot);
     const bool leaves = polled[i].kind == gateway::Polled::Kind::kHeld;
