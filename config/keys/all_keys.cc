@@ -28,7 +28,9 @@ class List {
     for (const Key<Section>& row : keys) {
       const KeyText& text = row.text;
       const bool is_part = text.allowed.empty();
-      if (is_part) continue;  // add() is called for the keys of the part itself
+      // The key is a part of the document, such as `stp.feedback`. Another call of add() adds the
+      // keys in this part.
+      if (is_part) continue;
       const bool required = !text.required.empty();
       list_.push_back({.path = path + text.name,
                        .fallback = required                ? ""

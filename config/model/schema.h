@@ -331,7 +331,9 @@ enum class Congestion : std::uint8_t { kCubic, kNewReno };
 
 struct Tcp {
   Congestion congestion = Congestion::kCubic;
-  bool ecn = true;  // RFC 3168, with hosts that request it
+  // Use ECN (RFC 3168) with hosts that request it. A server is asked for ECN if the client has
+  // requested it.
+  bool ecn = true;
 };
 
 inline constexpr const char* kNoSocket = "none";

@@ -138,7 +138,8 @@ std::vector<std::pair<std::string, Value>> Value::named_entries(std::string_view
                               "; give it once");
     }
     entries.emplace_back(name, Value(*places_, entry.second, path));
-    // An empty value has no place of its own, so it gets the place of its key.
+    // For an empty value, yaml-cpp may give the place of the next token, so the value gets the
+    // place of its key.
     if (entry.second.IsNull()) places_->record(path, place);
   }
   return entries;

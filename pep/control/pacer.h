@@ -1,15 +1,15 @@
 // Spaces the packets that are sent on one satellite carrier. All peers on a carrier and all bridged
 // frames share one pacer, because they share the modem.
 //
-// The pacer keeps the instant at which the carrier will have sent all bytes that were debited. A
-// packet may be sent while that instant is at most `burst` ahead of now. So an idle carrier gives
-// no credit for the past, and a late poll can catch up by at most one burst.
+// The pacer debits each packet that is sent, and keeps the instant at which the carrier will have
+// sent all debited bytes. A packet may be sent if this instant is at most `burst` after now. So an
+// idle carrier gives no credit for the past, and a late poll can catch up by at most one burst.
 //
 // All packets are debited in full. A packet that must not wait behind data (a HELLO, a report, ARP)
-// may be sent if the debited bytes then exceed the burst by at most two long packets. So in any
-// time T, a carrier sends at most the bytes that its rate carries in T, plus a burst and two long
-// packets. Budgets (budget.h) and the clocks of the session limit how much of the rate such packets
-// use.
+// may be sent earlier than data. When this packet is debited too, the debited bytes may exceed the
+// burst by at most two long packets. So in any time T, a carrier sends at most the bytes that its
+// rate carries in T, plus a burst and two long packets. Budgets (budget.h) and the clocks of the
+// session limit how much of the rate such packets use.
 #pragma once
 
 #include <algorithm>

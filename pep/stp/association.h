@@ -1,6 +1,7 @@
 // The state that belongs to one boot epoch of the peer. A session has one association at a time.
 // When the peer has another boot epoch, or one end closes, a new association replaces this one. So
-// no member has to be reset.
+// its members need not be reset. There are two exceptions: the new association takes over the
+// memory of `ledger` and the rate gate of the path (SessionCore::begin_anew()).
 //
 // All paths share one sequence of packet numbers in each direction: `ledger` keeps ours, and
 // `received` keeps the peer's. A nonce consists of direction, lane and number, so two paths must
@@ -24,8 +25,10 @@ class Association {
   Path& path() { return path_; }
   const Path& path() const { return path_; }
 
-  // Whether a newcomer (a machine that sends HELLOs in the peer's name, see handshake.h) has sent a
-  // HELLO, and no packet of the peer has arrived since then.
+  // Whether the peer may have restarted. A newcomer is the sender of a HELLO with another boot
+  // epoch that has not proved yet that it is the peer (handshake.h). This is set when a newcomer
+  // appears while the peer is alive and there is no other newcomer. The next packet of the peer
+  // clears it.
   bool doubts_peer = false;
   // Capacity of the direction to the peer, from the peer's RATE frames.
   AnnouncedCapacity peer_capacity;

@@ -168,8 +168,10 @@ void PacketSender::cover(Burst& burst, PacketBuilder& packet, MutableBytes out) 
   burst.coverage = planner.protect(packet, *code);
 }
 
-// The limit for the next packet, which may be lower than that of the path. On a silent path the
-// limit is not lowered, as a PING may be padded (see write_packet()).
+// Returns the largest size of the next packet. If large packets may be lost, the size may be
+// smaller than the limit of the path. But while a silent path may carry no data, the size is that
+// limit. Every second PING is then padded up to the limit, to find out whether large packets get
+// through.
 std::size_t PacketSender::next_limit() {
   if (!core_.connection.connected()) return core_.datagram_limit();
   Path& way = core_.path();

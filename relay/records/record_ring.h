@@ -42,9 +42,11 @@ class RecordRing {
   }
 
   // --- the writer's side -----------------------------------------------------------------------
-  // Returns records that were written and not taken yet, up to the end of the memory. take() frees
-  // the first `count` of these records.
+  // Returns the oldest records that were written and not taken yet. The ring may continue at the
+  // beginning of its memory. If so, this call only returns the records before the end of the
+  // memory, and a call after take() returns the others.
   std::span<const gateway::FlowRecord> readable() const;
+  // Frees the first `count` records that readable() has returned.
   void take(std::size_t count);
   std::size_t size() const;  // may be called from either side
 

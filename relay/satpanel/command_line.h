@@ -17,7 +17,8 @@ Role role_for(const ops::ControlCommandSpec& spec);
 // Returns nullptr if there is no command with this name, or if no client of the panel may give it.
 const ops::ControlCommandSpec* find_command(std::string_view name);
 
-// Describes the commands that `role` may give, for the forms of the pages.
+// Describes the commands of the panel, for the forms of the pages. The field "allowed" says whether
+// `role` may give the command.
 nlohmann::ordered_json describe_commands(Role role);
 // Returns the JSON schema of the command's request body.
 nlohmann::ordered_json schema_of(const ops::ControlCommandSpec& spec);

@@ -22,8 +22,8 @@ class PathEstimate {
 
   Duration rtt() const { return rtt_; }
   double loss() const { return loss_; }
-  // The sending rate at which packets arrive at the rate `arrived`, after the losses of the path;
-  // at most `most`.
+  // Returns the rate at which packets must be sent so that they arrive at the rate `arrived`, since
+  // the path loses some of them. The result is at most `most`.
   BitRate sent_for(BitRate arrived, BitRate most) const;
 
  private:

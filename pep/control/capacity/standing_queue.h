@@ -18,7 +18,8 @@ class StandingQueue {
   void clear() { *this = {}; }
   // Adds the newest packet of a report. `span` is how long a queue must last to be a standing one.
   void add(const DelayTrend::Point& point, Duration span);
-  // The least delay of a span, minus the delay of the path; zero without a queue.
+  // The length of the standing queue: the smallest delay in the current span and the span before,
+  // minus the delay of the path. Zero if there is no standing queue.
   Duration length() const { return length_; }
   // Call when the path has become longer by `by`.
   void lengthen_path(Duration by) { path_ = path_ + by; }

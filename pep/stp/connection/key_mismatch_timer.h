@@ -10,8 +10,8 @@ namespace satrelay::stp {
 
 class KeyMismatchTimer {
  public:
-  // Number of HELLOs that raise the suspicion. A single HELLO may be damaged, or come from an
-  // earlier boot.
+  // Minimum number of HELLOs in a row, none of which can be opened, that raise the suspicion. A
+  // single such HELLO may be forged, or may be from before a change of the secret.
   static constexpr std::uint32_t kLeast = 3;
   // The suspicion ends after this time. For comparison: a peer that gets no answer sends one HELLO
   // per second.

@@ -42,8 +42,9 @@ bool RepairPlanner::is_short(const Stream& stream) const {
   return may_end(stream) && stream.send.sent() < FecPolicy::kMostShortFlow;
 }
 
-// Whether the stream may be short: its known remaining bytes fit into its share of one flight, and
-// it has sent less than this share, or less than kLeastShortFlow.
+// Whether this may be a short stream. Two conditions must hold. The remaining bytes that are known
+// fit into the stream's share of one flight. And the stream has sent less than this share, or less
+// than kLeastShortFlow.
 bool RepairPlanner::may_end(const Stream& stream) const {
   if (lasts(stream)) return false;
   return stream.send.sent() < std::max(flight() / sharers(stream), FecPolicy::kLeastShortFlow);

@@ -37,8 +37,10 @@ void ControlWriter::write(bool credits_wait, bool report_waits) {
   write_settled_below();
 }
 
-// The number of bytes that the frames written since position `before` cost on the link. Headers
-// count if no data is sent with these frames.
+// Returns the cost of the frames written since position `before`, in IP bytes and in bytes on the
+// link. If these are the first frames of the packet, the cost includes the headers, except if data
+// needs the headers anyway. For the IP bytes, this is so if data waits. For the bytes on the link,
+// this is so if data is sent in the packet.
 ReportCost ControlWriter::cost_since(std::size_t before) const {
   const std::size_t bytes = frames_.written() - before;
   const std::size_t whole = bytes + job_.stp_overhead;

@@ -159,7 +159,7 @@ class FeedbackClock {
   }
   static constexpr int kLeastRepeats = 3;
   // Whether reports are expensive: the last report was longer than a packet, and cost more than
-  // half of the budget that Config::minimum provides.
+  // half of the bytes that the session's budget provides in the time Config::minimum.
   bool is_dear() const { return report_bytes_ > kPacket && report_time_ * 2 > config_.minimum; }
   static constexpr std::size_t kPacket = 1500;
   // From the section on acknowledgments in the HpFP paper.

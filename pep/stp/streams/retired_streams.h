@@ -19,8 +19,8 @@ class RetiredStreams {
   // begins.
   static constexpr std::size_t kMost = 4;
   static constexpr std::size_t kStreamsPerStep = 64;
-  // Maximum number of bytes of arena blocks that one step frees. Only the last stream of the step
-  // may exceed this limit.
+  // A step ends when the streams that it has freed had this number of bytes in the arena, or more.
+  // So a step exceeds this number by the bytes of one stream at most.
   static constexpr std::uint64_t kBytesPerStep = 1U << 20;
 
   bool empty() const { return sessions_.empty(); }

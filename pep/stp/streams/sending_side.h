@@ -96,8 +96,9 @@ class SendingSide {
   // Predicts which stream has the first bytes in the next packet, if it is the turn of class
   // `first`. Returns nullptr if no stream has bytes to send.
   const Stream* first(schedule::ClassSet classes, schedule::ClassId first) const;
-  // Whether only few bytes are left to send. `next` is the result of first(). Returns false if
-  // several streams have new bytes, or if the writer of `next` will produce more bytes.
+  // Whether at most 64 KiB of new bytes are left that may be sent now. Lost bytes do not count.
+  // `next` is the result of first(). Returns false if several streams have new bytes and credit, or
+  // if the writer of `next` will produce more bytes.
   bool near_end(const Stream* next) const;
   // Adds the stream to the list that the scheduler serves, or removes it, according to its bytes
   // and credit.

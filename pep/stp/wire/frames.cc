@@ -62,8 +62,8 @@ void write_icmp_refusal(ByteWriter& out, const IcmpRefusal& refusal) {
 //   | Offer length | Offer | Accept len.| Accept |  if the sender encrypts
 //   |      2       |       |      2     |        |
 //   +--------------+-------+------------+--------+
-//   | Accepted offer | ... | MAC |  if the sender encrypts and its build is not older than
-//   |       16       |     | 16  |  the MAC; the MAC is the last field
+//   | Accepted offer | ... | MAC |  if the sender encrypts; the MAC is the last field. Early
+//   |       16       |     | 16  |  builds do not send these fields.
 //   +----------------+-----+-----+
 HelloFrame parse_hello(ByteReader& in, HelloKeys& keys) {
   HelloFrame frame;

@@ -19,8 +19,9 @@ constexpr Duration kActiveFor = Duration::microseconds(1'250);
 constexpr Duration kMediumNap = Duration::microseconds(250);
 constexpr Duration kQuietAfter = Duration::milliseconds(200);
 constexpr Duration kLongNap = Duration::milliseconds(1);
-// A stop signal ends a wait. But if it arrives just before the wait begins, the wait would not end,
-// so waits are limited.
+// A stop signal ends the wait of the thread that handles the signal. If another thread handles the
+// signal, or the signal arrives just before the wait begins, the wait goes on until the next frame
+// or timeout. So waits are limited.
 constexpr Duration kLongestWait = Duration::milliseconds(250);
 
 timespec to_timespec(Duration d) {

@@ -126,8 +126,9 @@ void SocketSender::done_with(const Message& message, Burst& burst) {
 
 // Decides what to do about the first message, which the kernel has refused.
 SocketSender::Then SocketSender::on_refusal(int error, const Message& message, Burst& burst) {
-  // If the previous call failed with EINVAL and this call fails with another error, the EINVAL was
-  // an error of the receiver, and not of these frames.
+  // The kernel may report an error of the receiver when the sender makes its next call. If the last
+  // call failed with EINVAL, and this call for the same frames fails with another error, these
+  // frames are valid. The EINVAL was then an error of the receiver.
   if (error != EINVAL && std::exchange(was_invalid_, false)) ++counters_.errors_of_receiver;
   switch (error) {
     case EAGAIN:

@@ -52,8 +52,8 @@ std::uint64_t left_before_reset(const Flow& f, const stp::Session& session) {
 bool is_overdue(DeferredReset& word, std::uint64_t left, Instant now) {
   if (left < word.left) word.progressed = now;
   word.left = left;
-  // If no byte is left, the far gateway has all bytes, and limits how long its host may take to
-  // acknowledge them.
+  // If `left` is zero, the receiver of these bytes has all of them. If the receiver is the far
+  // gateway, it limits how long the far host may take to acknowledge the bytes.
   const bool stands_still = left > 0 && now >= word.progressed + kLastWordPatience;
   return stands_still || now >= word.began + kLastWordLimit;
 }

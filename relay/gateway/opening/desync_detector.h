@@ -1,23 +1,26 @@
 // Detects bridged connections in which the two hosts disagree about sequence numbers. A relayed
-// connection has different sequence numbers on each LAN. If both gateways have restarted, they do
-// not know the connection any more and bridge it. Then the segments of each host are outside the
-// other host's window. Each host discards the segments that it gets, and answers with ACKs that do
-// not help the other host. The connection hangs until a host gives up many minutes later.
+// connection has different sequence numbers on each LAN. If both gateways have restarted, and their
+// journals (flow_journal.h) are lost, they do not know the connection any more and bridge it. Then
+// the segments of each host are outside the other host's window. Each host discards the segments
+// that it gets, and answers with ACKs that do not help the other host. The connection hangs until a
+// host gives up many minutes later.
 //
 // Segments that cross the WAN outside STP may be forged, so they prove nothing. Instead, each
 // gateway probes the host on its own LAN, and sends the host's numbers to the other gateway:
 //
-//   host A sends the same data three times, and no ACK with a number near that data arrives
-//     -> gateway A probes host A, and sends the numbers of host A to gateway B (HostEvidence)
-//     -> gateway B probes host B, and compares the numbers of both hosts
-//     -> if they disagree in both directions, gateway B sends those of host B, and resets host B
-//     -> gateway A also compares the numbers, and resets host A
+//   1. Host A sends the same data three times, and no ACK with a number near that data arrives.
+//   2. Gateway A probes host A, and sends the numbers of host A to gateway B (HostEvidence).
+//   3. Gateway B probes host B, and compares the numbers of host A and host B. If the numbers
+//      disagree in both directions, gateway B sends the numbers of host B to gateway A, and resets
+//      host B.
+//   4. Gateway A also compares the numbers of both hosts. If they disagree, it resets host A.
 //
 // A probe is an ACK outside of the window. The host answers a probe with its numbers (RFC 9293
-// section 3.10.7.4). The probe is sent to the MAC to which frames of the connection are bridged.
-// For one second, all segments of the connection from the LAN must come from that MAC, and their
-// numbers must agree. A forger on the LAN has another MAC. Even if it forges the MAC, the real host
-// also answers the probe, and its numbers contradict the forger.
+// section 3.10.7.4). The probe is sent to the MAC to which frames of the connection are bridged. A
+// gateway examines a connection for one to ten seconds. All segments of the connection from the LAN
+// must come from that MAC, and their numbers must agree with each other. Otherwise the examination
+// ends at once. A forger on the LAN has another MAC. Even if it forges the MAC, the real host also
+// answers the probe, and its numbers contradict the forger.
 //
 // The table has a fixed size and is direct-mapped: a later connection replaces an earlier
 // connection. The gateway examines few connections at the same time. If there is no room to examine
@@ -99,8 +102,9 @@ class DesyncDetector {
     std::optional<wire::EthernetHeader> to_host;  // header of the last frame bridged to the host
     Word word;                                    // numbers of the host's latest segment
     std::uint32_t data_sequence = 0;  // sequence number of the host's latest segment with data
-    // How often the host has sent the data at `data_sequence`. An ACK from the WAN near that number
-    // resets the count to 1.
+    // How often the host has sent the data at `data_sequence`, up to kEnough. If the host sends
+    // earlier data again, the count becomes 2. An ACK from the WAN near that number resets the
+    // count to 1.
     std::uint8_t times_sent = 0;
   };
   // A connection that the gateway examines.

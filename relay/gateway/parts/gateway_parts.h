@@ -38,8 +38,8 @@
 
 namespace satrelay::gateway {
 
-// Fragments of datagrams from the LAN. Some are kept until their datagram is complete. Others were
-// kept, and must now be bridged.
+// Fragments of datagrams from the LAN. `reassembly` keeps the fragments until it is known whether
+// they are relayed or bridged. `released` has the kept fragments that are now to be bridged.
 struct Fragments {
   Fragments(HashKey secret, const config::Gateway& config, Counters& counters)
       : reassembly(secret, wire::kMaxEthernetHeaderSize + std::max(config.lan.mtu, config.wan.mtu),

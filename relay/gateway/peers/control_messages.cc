@@ -14,7 +14,8 @@ constexpr std::uint8_t kDoubtMessage = 0xc3;
 constexpr std::uint8_t kDictionariesMessage = 0xc4;
 constexpr std::size_t kDoubtSize = 9;
 constexpr std::size_t kMostDictionaries = config::kMostClasses;
-constexpr std::size_t kDictionariesSize = 6 + kMostDictionaries * 9;  // size of the largest message
+// Size of the largest message about dictionaries.
+constexpr std::size_t kDictionariesSize = 6 + kMostDictionaries * 9;
 static_assert(kDictionariesSize <= stp::kMaxMetadata);
 constexpr Duration kBetweenDoubts = Duration::milliseconds(100);
 constexpr Duration kBetweenEvidence = Duration::milliseconds(100);

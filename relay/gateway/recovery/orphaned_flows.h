@@ -40,8 +40,8 @@ class OrphanedFlows {
  public:
   // `journal`, `lan` and `claims` must outlive this object. When a flow is over, its record in the
   // journal is released. Keeps at most `most` flows that no peer has listed, and at most `most`
-  // flows that peers have listed. Half of the latter are reserved for the `peers` in equal parts,
-  // so that no peer takes all of them.
+  // flows that peers have listed. Half of the places for listed flows are reserved: each of the
+  // `peers` has an equal part, which other peers cannot take.
   OrphanedFlows(std::uint32_t most, std::size_t peers, HashKey secret, FlowJournal& journal,
                 LanNeighbours& lan, const Claims& claims, Counters& counters)
       : most_(most),

@@ -33,7 +33,8 @@ class Longest final : public AddressSteps::Walker {
   std::set<std::uint32_t> holding_;
 };
 
-// After a reload, finds the old rule with the counters that a new rule continues.
+// After a reload, a new rule continues the counters of an old rule. This class finds the old rule:
+// for a rule with a name, the old rule with the same name, otherwise an equal old rule.
 class Successors {
  public:
   explicit Successors(const std::vector<RulePtr>& old) {

@@ -22,9 +22,9 @@ constexpr double kLeastFactor = 0.5, kMostFactor = 1.5;
 constexpr double kMostQueue = 0.05;
 
 constexpr std::uint32_t kWholeWeight = 1 << 12;
-// Minimum weight of a class at a worker, as a fraction of the class's nominal rate. A packet that
-// is sent with a small weight delays the class's next turn for a long time, even if its weight has
-// risen since. So the weight must not be too small.
+// Minimum weight of a class at a worker, as a fraction of the class's nominal rate. When a class
+// sends a packet, its current weight determines how long it waits for its next turn. If the weight
+// were very small, the wait would be very long, and would not become shorter when the weight rises.
 constexpr double kLeastWeight = 0.125;
 
 constexpr double kLeastBytesPerSecond = 16;

@@ -16,8 +16,8 @@ using schedule::ClassSet;
 constexpr Duration kGuaranteedBurst = Duration::milliseconds(20);
 constexpr Duration kMaximumBurst = Duration::milliseconds(4);
 
-// A smaller rate becomes this rate, since a pacer with the rate zero would never allow a packet
-// again.
+// Minimum rate of a worker's pacer in fall_back(). A pacer with the rate zero would never allow a
+// packet again.
 constexpr BitRate kLeastPart = BitRate::bits_per_second(8);
 
 // The overhead is zero, since the sizes already include the overhead of the carrier.

@@ -171,7 +171,8 @@ int bridged(const char* /*command*/, const char* params, rte_tel_data* reply) {
 }
 
 int flows(const char* /*command*/, const char* params, rte_tel_data* reply) {
-  // DPDK has a thread for each connection, so each client has its own pages.
+  // Each client needs pages of its own (FlowPages). DPDK handles each connection of a client in a
+  // thread of its own, so the pages of a thread belong to one client.
   thread_local FlowPages pages;
   const auto page = parse_page(text_of(params), kFlowsPerPage);
   if (!page) return -EINVAL;

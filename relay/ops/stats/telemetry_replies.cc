@@ -50,8 +50,8 @@ TelemetryDict count_states(const std::vector<gateway::PeerSnapshot>& peers) {
   return dict;
 }
 
-// Returns the first 16 digits of a dictionary file's checksum, as sha256sum prints it. Returns ""
-// if there is no file.
+// Returns the first 16 digits of a dictionary's SHA-256 checksum, as sha256sum prints it for the
+// file. Returns "" if no dictionary is used.
 std::string digits_of(std::optional<std::uint64_t> fingerprint) {
   return fingerprint ? fmt::format("{:016x}", *fingerprint) : "";
 }

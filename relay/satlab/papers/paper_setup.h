@@ -38,8 +38,9 @@ Experiment experiment_for(const Conditions& conditions);
 // result is NaN unless the series has samples at both times.
 double stored_rate(const RunResult& result, sim::Side at, Duration begin, Duration end);
 double received_rate(const RunResult& result, sim::Side at, Duration begin, Duration end);
-// Returns the mean rate in bits a second that the direction carried between two times. The bytes
-// are counted as the modem counts them, and include lost frames.
+// Returns the mean rate in bits a second of the frames that the modem at `from` accepted between
+// two times, with the overhead of the modem. Frames that were lost on the link are included. The
+// result is NaN unless the series has samples at both times.
 double carried_rate(const RunResult& result, sim::Side from, Duration begin, Duration end);
 
 // Returns the time in seconds from `begin` until the gateway at `at` first stores at least `rate`

@@ -71,8 +71,9 @@ class CaptureTap {
   enum class State : std::uint8_t { kOff, kStarting, kOn, kStopping };
   std::atomic<State> state_ = State::kOff;
   std::mutex writers_;  // held by the worker that adds a frame
-  // start() and settle() set the following members while the tap is off. The workers use them while
-  // it is on.
+  // start(), free_ring() and settle() set the following members while the state is kOff or
+  // kStarting. The workers use the members while the state is kOn. The reader of the capture takes
+  // the bytes from the ring.
   std::atomic<ops::CapturePlace> place_{};
   What what_;
   std::unique_ptr<CaptureRing> ring_;

@@ -22,7 +22,8 @@ const char* port_of(ops::CapturePlace place) {
   return place == ops::CapturePlace::kLan ? "port lan" : "port wan";
 }
 
-// Returns the panel user in the request: "" if there is none, nullopt if the name is not valid.
+// Returns "panel:NAME" if the request names a user of the panel, "" if it names no user, and
+// nullopt if the text is not valid.
 std::optional<std::string> on_behalf_of(const ops::CaptureRequest& request) {
   const std::string_view whole(request.on_behalf_of, sizeof request.on_behalf_of);
   const std::string_view name = whole.substr(0, whole.find('\0'));

@@ -49,7 +49,8 @@ class Reporting {
   const ops::Telemetry telemetry_;
   ops::Watch watch_;
   Instant next_history_;
-  // These threads write the log instead of the workers, since the log may be slow.
+  // watcher_ finds events and writes them to the log. The workers do not write the log, since it
+  // may be slow. historian_ adds points to the history.
   const dpdk::ControlThread watcher_;
   const dpdk::ControlThread historian_;
 };

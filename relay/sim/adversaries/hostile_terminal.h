@@ -89,7 +89,8 @@ class HostileTerminal final : public Actor, public FrameSink {
   Instant report_at_ = Instant::never();
   Instant last_report_;
   Instant silent_until_;
-  std::vector<std::uint64_t> to_reset_;  // streams to reset once the attack is over
+  // Streams on which the victim has sent since the end of the attack. The next packet resets them.
+  std::vector<std::uint64_t> to_reset_;
   std::vector<std::byte> last_datagram_;
 };
 

@@ -44,7 +44,8 @@ class StpSpeaker {
 
   Instant next_hello() const { return handshake_.next_hello(); }
   std::vector<std::byte> hello(Instant now);
-  // Makes a HELLO due, as if an unknown peer had to be answered.
+  // Schedules a HELLO at the time next_hello(), as if a packet of an unknown session had arrived:
+  // STP answers such packets with a HELLO, at a limited rate.
   void greet(Instant now) { handshake_.answer_stranger(now); }
 
   bool can_send() const { return can_send_; }

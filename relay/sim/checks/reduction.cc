@@ -207,7 +207,8 @@ constexpr Entry kEntries[] = {
      [](Scenario& s, std::size_t i) {
        return drop_trick(s.forgings[i / kMostTricks].tricks, i % kMostTricks);
      }},
-    // Reductions of the link, one place for each direction.
+    // The following reductions change one direction of the link: place 0 is a_to_b, place 1 is
+    // b_to_a.
     {"bursts", two, no_bursts},
     {"loss", two, [](Scenario& s, std::size_t i) { return assign(way(s, i).loss, 0.0); }},
     {"jitter", two,

@@ -1,5 +1,6 @@
 // Named ways to make a scenario simpler. With them, a simplified random scenario can be written as
-// its seed and a list of reductions, such as "flow:3+5 restart:0 loss:1".
+// its seed, the options with which it was drawn, and reductions such as "flow:3+5 restart:0
+// loss:1".
 #pragma once
 
 #include <cstddef>

@@ -8,7 +8,8 @@
 namespace satrelay::control {
 namespace {
 
-// Number of trains in a row that must show a lower capacity before the mode lowers the capacity.
+// Number of exact results of trains in a row that must be below the capacity before trains lower
+// the capacity.
 constexpr std::size_t kAgree = 3;
 // A standing queue lowers the rate to no less than this percentage of the capacity.
 constexpr std::uint64_t kLeastPercent = 80;

@@ -75,9 +75,9 @@ class StreamSchedule {
   // Removes the stream from all lists. The stream keeps its class and host.
   void remove(Stream& stream);
 
-  // Says whether the session is paused: it sends nothing, and its hosts do not count as waiting
-  // (host_share.h). To update the counts of very many hosts, call go_on() until go_on_waits() is
-  // false.
+  // Pauses the session, or ends the pause. A paused session sends nothing, and its hosts do not
+  // count as waiting (host_share.h). There may be very many hosts, so pause() does not update the
+  // counts of waiting hosts itself. To update them, call go_on() as long as go_on_waits() is true.
   void pause(bool paused);
   bool go_on_waits() const { return recount_.active(); }
   void go_on(WorkCount& work);

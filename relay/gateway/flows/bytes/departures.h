@@ -22,8 +22,8 @@ class Departures {
     if (!rest_waits_) busy_since_ = now;
     std::uint64_t left = std::exchange(leaving_, 0);
     if (now - since_ > period) {
-      // The last block began more than a period ago. If bytes waited behind it, the link was busy
-      // all the time, and only a part of the block was sent within one period. Otherwise the block
+      // The last block began more than a period ago. If bytes waited behind it, its sending took
+      // all this time, so only a part of the block was sent within one period. Otherwise the block
       // may have been sent long ago, and is not counted.
       left = !rest_waits_
                  ? 0

@@ -15,8 +15,9 @@ class DeferredResets {
   // `parts` must outlive this object.
   explicit DeferredResets(RelayParts& parts) : parts_(parts) {}
 
-  // Our host has reset its connection. Returns false if none of its bytes are in flight, so that
-  // nothing has to wait.
+  // Our host has reset its connection. Defers the reset if bytes that the host sent before may
+  // still be in flight to the far host. Otherwise returns false, and the caller resets the stream
+  // now.
   [[nodiscard]] bool begin_to_peer(Flow& f, Instant now);
   // The far host has reset its connection, and the stream is over. If our host still waits for an
   // answer to its SYN, it gets a SYN-ACK: a far host that has sent bytes has accepted the

@@ -1,6 +1,6 @@
-// Ends flows: by their hosts, by a timeout, by the loss of their peer, or by a decision of the
-// gateway. Each end is counted once. The slot is freed when neither direction has anything left to
-// deliver.
+// Ends flows. A flow ends when its hosts close or reset their connections, when it times out, when
+// its peer is lost, or when the gateway decides so. Each end is counted once. The slot is freed
+// when neither direction has anything left to deliver.
 #pragma once
 
 #include <cstdint>

@@ -197,8 +197,9 @@ void FlowRelay::handle_event(LaneId lane, const stp::Event& event, Instant now) 
     hear_urgent(f, far.urgent, parts_.tcp_counters);
     parts_.windows.adjust(f, parts_.ahead_of(f, now), now);
   }
-  // If our host acknowledges nothing, a CONFIRM does not count as activity, even if it carries a
-  // keep-alive of the far host. Otherwise the flow would keep memory that other flows may need.
+  // If for more than 100 s our host has acknowledged no retransmission, or has answered no window
+  // probe, a CONFIRM does not count as activity, even if it carries a keep-alive of the far host.
+  // Otherwise the flow would keep memory that other flows may need.
   if (event.kind != Kind::kConfirmed || !f.endpoint.sending().is_in_vain()) note_activity(f, now);
   transfer_.advance(slot, now);
 }

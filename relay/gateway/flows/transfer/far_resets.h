@@ -1,5 +1,6 @@
 // Handles resets of streams by the peer: the far host has refused or reset the connection, or the
-// far gateway has ended it. Our host then sees the same as it would over a bridge.
+// far gateway has ended it. Our host gets an RST. But a client that still waits for the server gets
+// the same as over a bridge: an RST if the server has refused, an ICMP error, or no answer.
 #pragma once
 
 #include "pep/base/time.h"
