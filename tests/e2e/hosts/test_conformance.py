@@ -19,9 +19,15 @@ class Played:
     disturbance: str | None  # what others did meanwhile
 
 
+def is_for_the_kernel(path: str) -> bool:
+    """Scripts with a line "kernel skip:" name the reason, such as two hours of real time."""
+    with open(path, encoding="utf-8") as file:
+        return not any(line.startswith("kernel skip:") for line in file)
+
+
 def names() -> list[str]:
-    """TOPIC/NAME of each script."""
-    paths = glob.glob(os.path.join(SCRIPTS, "*", "*.tcp"))
+    """TOPIC/NAME of each script that the kernel can play."""
+    paths = filter(is_for_the_kernel, glob.glob(os.path.join(SCRIPTS, "*", "*.tcp")))
     return sorted(os.path.relpath(path, SCRIPTS).removesuffix(".tcp") for path in paths)
 
 
