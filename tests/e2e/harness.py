@@ -210,13 +210,16 @@ def control(lab: Lab, gateway, *words: str, timeout: float = 30) -> subprocess.C
 def control_as(
     lab: Lab, gateway, *words: str, user: str, group: str | None
 ) -> subprocess.CompletedProcess:
-    """The same as a user of the machine in that group, or only in groups without rights."""
+    """The same as a user of the machine in that group, or only in groups without rights.
+
+    Without a gateway, satrelayctl searches for the gateways of this machine.
+    """
     # The build may be in a folder that only its owner may enter.
     with tempfile.TemporaryDirectory(prefix="satrelay-access-") as folder:
         os.chmod(folder, 0o755)
         program = shutil.copy(lab.programs.satrelayctl, folder)
         return subprocess.run(
-            [program, "--socket", gateway.stats_socket, *words],
+            [program, *(["--socket", gateway.stats_socket] if gateway else []), *words],
             cwd=folder,
             capture_output=True,
             text=True,

@@ -98,10 +98,12 @@ void make_runtime_folder(const std::filesystem::path& folder) {
 
 void give_runtime_folder(const std::filesystem::path& folder, uid_t user) {
   // make_runtime_folder() and DPDK create the parent folder with access for its owner only. Let
-  // other users pass through the parent folder, but not list it.
-  const std::filesystem::path above = folder.parent_path();
-  if (::chmod(above.c_str(), 0711) != 0 ||
-      ::lchown(folder.c_str(), user, static_cast<gid_t>(-1)) != 0) {
+  // other users pass through it. If the configuration lets them use a socket, they may already list
+  // it, which is how they find the socket: add rights, and take none.
+  using std::filesystem::perms;
+  std::filesystem::permissions(folder.parent_path(), perms::group_exec | perms::others_exec,
+                               std::filesystem::perm_options::add);
+  if (::lchown(folder.c_str(), user, static_cast<gid_t>(-1)) != 0) {
     throw std::system_error(errno, std::generic_category(), "cannot give away " + folder.string());
   }
 }
