@@ -1,6 +1,7 @@
 """kill -9 of a supervised gateway: the kernel joins its ports within a second, and gives them back."""
 
 import os
+import pathlib
 import re
 import signal
 import subprocess
@@ -111,3 +112,30 @@ def test_killed_and_joined(lab: Lab) -> None:
         ["ip", "netns", "exec", far.space.name, SUPERVISE, "part", *PORTS],
         check=True,
     )
+
+
+def test_sigterm_while_it_parts(tmp_path: pathlib.Path) -> None:
+    """The supervisor ends with the ports joined, and starts no gateway."""
+    started, joined = tmp_path / "started", tmp_path / "joined"
+    scripts = {
+        "readlink": "sleep 0.5; exit 1",  # the supervisor looks for the bridge of each port
+        "ip": f'echo "$*" >> {joined}',
+        "satrelayd": f"touch {started}; exec sleep 60",
+    }
+    for name, text in scripts.items():
+        (tmp_path / name).write_text(f"#!/bin/sh\n{text}\n", encoding="ascii")
+        (tmp_path / name).chmod(0o755)
+    environment = os.environ | {
+        "PATH": f"{tmp_path}:{os.environ['PATH']}",
+        "SATRELAYD": str(tmp_path / "satrelayd"),
+    }
+    supervisor = subprocess.Popen([SUPERVISE, "run", "lo", "lo"], env=environment)
+    try:
+        time.sleep(0.3)
+        supervisor.send_signal(signal.SIGTERM)
+        check(supervisor.wait(20) == 0, f"status {supervisor.returncode}")
+    finally:
+        supervisor.kill()
+        supervisor.wait()
+    check(not started.exists(), "it has started the gateway")
+    check("type bridge" in joined.read_text(encoding="ascii"), "the ports are not joined")
