@@ -1,6 +1,7 @@
 #include "config/readers/psk_file.h"
 
 #include <fcntl.h>
+#include <grp.h>
 #include <pwd.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -51,6 +52,14 @@ std::optional<::gid_t> group_of(const std::string& reader) {
   return found != nullptr && found->pw_uid != 0 ? std::optional(found->pw_gid) : std::nullopt;
 }
 
+// The gateway reads the file of root again at a reload, when it is no longer root. With mode 0600
+// that reload would be refused, so the cure is the group that may read it.
+std::string cure_for(const std::optional<::gid_t>& reader) {
+  const ::group* const found = reader && *reader != 0 ? ::getgrgid(*reader) : nullptr;
+  if (found == nullptr) return "set it to 0600";
+  return "set it to 0640, and its group to " + std::string(found->gr_name);
+}
+
 // Checks the opened file and not its path, so that no other file can take its place before it is
 // read.
 void check_who_may_read(const std::filesystem::path& file, const Descriptor& descriptor,
@@ -62,11 +71,11 @@ void check_who_may_read(const std::filesystem::path& file, const Descriptor& des
     fail(file, "belongs to user " + std::to_string(status.st_uid) +
                    "; it must belong to root or to the user that satrelayd runs as");
   }
-  const bool may_group = status.st_uid == 0 && group_of(reader) == status.st_gid;
-  if ((status.st_mode & (may_group ? 037U : 077U)) != 0) {
-    fail(file, "has mode " + octal(status.st_mode) +
-                   ", so others may read or write it; set it to 0600" +
-                   (may_group ? " or 0640" : ""));
+  const std::optional<::gid_t> group =
+      status.st_uid == 0 ? group_of(reader) : std::optional<::gid_t>();
+  if ((status.st_mode & (group == status.st_gid ? 037U : 077U)) != 0) {
+    fail(file, "has mode " + octal(status.st_mode) + ", so others may read or write it; " +
+                   cure_for(group));
   }
 }
 

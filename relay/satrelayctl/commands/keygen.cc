@@ -48,6 +48,11 @@ void write_key_file(const std::filesystem::path& file) {
   const auto fail = [&](const std::string& what) {
     throw std::runtime_error(file.string() + what + ": " + std::strerror(errno));
   };
+  // The folder of the configuration is the usual place, and does not exist on a new machine.
+  const std::filesystem::path folder = file.parent_path();
+  if (!folder.empty() && ::mkdir(folder.c_str(), 0755) != 0 && errno != EEXIST)
+    throw std::runtime_error("the folder " + folder.string() +
+                             " cannot be made: " + std::strerror(errno));
   const int descriptor = ::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (descriptor < 0) fail(" cannot be made");
   std::string line = make_key();

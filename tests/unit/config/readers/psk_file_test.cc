@@ -1,5 +1,6 @@
 #include "config/readers/psk_file.h"
 
+#include <grp.h>
 #include <gtest/gtest.h>
 #include <pwd.h>
 #include <sys/stat.h>
@@ -69,14 +70,22 @@ TEST_F(PskFileTest, ReadsOneKeyOrTwo) {
   EXPECT_EQ(error_of(write(kFirst, 0400)), "no error");
 }
 
+// What the error advises for a file of this process, if no user is named.
+std::string advice() {
+  if (::geteuid() != 0) return "set it to 0600";
+  const ::passwd* user = ::getpwnam(kGatewayUser);
+  if (user == nullptr) user = ::getpwnam(kNobody);
+  return "set it to 0640, and its group to " + std::string(::getgrgid(user->pw_gid)->gr_name);
+}
+
 TEST_F(PskFileTest, RefusesWhatOthersMayReadOrWrite) {
   for (const ::mode_t bit : {0001U, 0002U, 0004U, 0010U, 0020U, 0040U}) {
     const std::string error = error_of(write(kFirst, 0600 | bit));
-    EXPECT_NE(error.find("so others may read or write it; set it to 0600"), std::string::npos)
+    EXPECT_NE(error.find("so others may read or write it; " + advice()), std::string::npos)
         << bit << error;
   }
   EXPECT_EQ(error_of(write(kFirst, 0644)),
-            ": has mode 0644, so others may read or write it; set it to 0600");
+            ": has mode 0644, so others may read or write it; " + advice());
 }
 
 TEST_F(PskFileTest, RefusesAnotherOwner) {
@@ -113,8 +122,10 @@ TEST_F(PskFileTest, TheGroupOfTheGatewaysUserMayRead) {
   ASSERT_EQ(::chown(file.c_str(), 0, user.pw_gid), 0);
   ::chmod(folder_.c_str(), 0755);
   EXPECT_EQ(error(file, "daemon"), "no error");
-  EXPECT_EQ(error(file, "bin"), ": has mode 0640, so others may read or write it; set it to 0600");
-  EXPECT_EQ(error(file, ""), ": has mode 0640, so others may read or write it; set it to 0600");
+  EXPECT_EQ(
+      error(file, "bin"),
+      ": has mode 0640, so others may read or write it; set it to 0640, and its group to bin");
+  EXPECT_EQ(error(file, ""), ": has mode 0640, so others may read or write it; " + advice());
   // The error once the process runs as that user, in this group.
   const auto error_as = [&](::gid_t group) {
     EXPECT_EQ(::setegid(group), 0);
@@ -127,7 +138,8 @@ TEST_F(PskFileTest, TheGroupOfTheGatewaysUserMayRead) {
   EXPECT_EQ(error_as(user.pw_gid), "no error");
   ::chmod(file.c_str(), 0660);
   EXPECT_EQ(error_as(user.pw_gid),
-            ": has mode 0660, so others may read or write it; set it to 0600 or 0640");
+            ": has mode 0660, so others may read or write it; set it to 0640, and its group to "
+            "daemon");
   ::chmod(file.c_str(), 0600);
   EXPECT_EQ(error_as(user.pw_gid),
             ": cannot be read: Permission denied; give it the group of the user that satrelayd "
@@ -155,7 +167,7 @@ TEST_F(PskFileTest, FollowsALink) {
   std::filesystem::create_symlink(file, link);
   EXPECT_EQ(error_of(link), "no error");
   ::chmod(file.c_str(), 0640);
-  EXPECT_EQ(error_of(link), ": has mode 0640, so others may read or write it; set it to 0600");
+  EXPECT_EQ(error_of(link), ": has mode 0640, so others may read or write it; " + advice());
 }
 
 TEST_F(PskFileTest, RefusesFilesOfNoOrTooManyBytes) {

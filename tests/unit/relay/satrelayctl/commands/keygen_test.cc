@@ -50,11 +50,20 @@ TEST(Keygen, NeverMakesTheSameTwice) { EXPECT_NE(make_key(), make_key()); }
 
 TEST(Keygen, SaysWhereItCannotWrite) {
   try {
-    write_key_file("/nonexistent/psk");
+    write_key_file("/nonexistent/folder/psk");
     FAIL();
   } catch (const std::runtime_error& error) {
-    EXPECT_STREQ(error.what(), "/nonexistent/psk cannot be made: No such file or directory");
+    EXPECT_STREQ(error.what(),
+                 "the folder /nonexistent/folder cannot be made: No such file or directory");
   }
+}
+
+TEST(Keygen, MakesTheFolderOfANewMachine) {
+  const std::filesystem::path folder = kFile.string() + "-folder";
+  std::filesystem::remove_all(folder);
+  write_key_file(folder / "psk");
+  EXPECT_NO_THROW(config::read_psk_file(folder / "psk"));
+  std::filesystem::remove_all(folder);
 }
 
 }  // namespace
