@@ -32,7 +32,9 @@
 #include "relay/satrelayd/startup/rights.h"
 #include "relay/satrelayd/startup/run_locks.h"
 #include "relay/satrelayd/startup/start_memory.h"
+#include "relay/satrelayd/workers/cpu_topology.h"
 #include "relay/satrelayd/workers/link_sharing.h"
+#include "relay/satrelayd/workers/placement.h"
 #include "relay/satrelayd/workers/worker_pool.h"
 #include "relay/satrelayd/workers/worker_set.h"
 
@@ -68,6 +70,19 @@ void tell_of_unrecorded(std::uint64_t lost, std::size_t unfinished) {
 std::optional<config::Contradiction> object(const config::Gateway& config) {
   if (auto objection = object_to_user(config)) return objection;
   return find_excess(config, memory_of(config), config::machine_memory());
+}
+
+// Returns the reason if this machine cannot start a gateway with the configuration.
+std::optional<config::Contradiction> object_to_start(const config::Gateway& config) {
+  if (auto objection = object(config)) return objection;
+  return object_to_cores(config.worker, read_cpu_topology());
+}
+
+// The file may be checked on another machine, which has other cores.
+void warn_of_cores(const config::Gateway& config) {
+  if (const auto objection = object_to_cores(config.worker, read_cpu_topology())) {
+    std::cout << "warning: " << objection->path << ": " << objection->message << '\n';
+  }
 }
 
 // The users and groups that may use the sockets.
@@ -241,11 +256,12 @@ int main_or_throw(int argc, char** argv) {
   if (!parsed.options) return parsed.exit;
   const auto& [file, check] = *parsed.options;
   try {
-    config::Gateway config = config::load_gateway(file, object);
+    config::Gateway config = config::load_gateway(file, check ? object : object_to_start);
     if (check) {
       access_of(config.stats_access);
       access_of(config.control_access);
       for (const std::string& warning : config.warnings) std::cout << warning << '\n';
+      warn_of_cores(config);
       for (const std::string& note : config.notes) std::cout << note << '\n';
       std::cout << file << ": valid\n";
       return EXIT_SUCCESS;

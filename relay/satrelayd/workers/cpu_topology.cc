@@ -65,6 +65,7 @@ std::set<unsigned> parse_cpu_list(std::string_view text) {
 
 CpuTopology read_cpu_topology(const std::filesystem::path& devices) {
   CpuTopology topology;
+  topology.online = parse_cpu_list(first_line(devices / "cpu/online"));
   topology.isolated = parse_cpu_list(first_line(devices / "cpu/isolated"));
   topology.tickless = parse_cpu_list(first_line(devices / "cpu/nohz_full"));
   std::error_code error;

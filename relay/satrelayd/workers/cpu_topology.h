@@ -10,6 +10,7 @@
 namespace satrelay::satrelayd {
 
 struct CpuTopology {
+  std::set<unsigned> online;  // cores that can be used; empty if the kernel does not report them
   std::map<unsigned, int> nodes;  // NUMA node of each core; empty if the kernel does not report it
   // Cores of isolcpus=, to which the scheduler moves no thread by itself.
   std::set<unsigned> isolated;

@@ -88,6 +88,19 @@ void advise_of_core(const config::Worker& worker, const CpuTopology& topology,
 
 }  // namespace
 
+std::optional<config::Contradiction> object_to_cores(const config::Worker& worker,
+                                                     const CpuTopology& topology) {
+  if (topology.online.empty()) return std::nullopt;
+  for (const unsigned cpu : worker.cpus) {
+    if (topology.online.contains(cpu)) continue;
+    return config::Contradiction{.path = key_of(worker),
+                                 .message = "core " + std::to_string(cpu) +
+                                            " does not exist on this machine, or is off: " +
+                                            "write one of " + to_text(topology.online)};
+  }
+  return std::nullopt;
+}
+
 std::vector<std::string> advise(const config::Worker& worker, const std::vector<PortPlace>& ports,
                                 const CpuTopology& topology) {
   std::vector<std::string> advice;

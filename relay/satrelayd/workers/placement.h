@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "config/checks/validation.h"
 #include "config/model/schema.h"
 #include "relay/satrelayd/workers/cpu_topology.h"
 
@@ -19,6 +20,11 @@ struct PortPlace {
   // Names of offloads that the device does not have, so that the worker does their work.
   std::vector<std::string> missing_offloads;
 };
+
+// Returns the reason if a worker has a core that this machine does not have. DPDK would end the
+// program with its own usage text.
+std::optional<config::Contradiction> object_to_cores(const config::Worker& worker,
+                                                     const CpuTopology& topology);
 
 // Returns one or two sentences for each fault, with the remedy.
 std::vector<std::string> advise(const config::Worker& worker, const std::vector<PortPlace>& ports,

@@ -57,6 +57,20 @@ TEST(Placement, ADeviceOfNoKnownNodeIsNowhereWrong) {
   EXPECT_THAT(advise(on(1), {{"lan", -1, {}}}, two_sockets()), IsEmpty());
 }
 
+TEST(Placement, ACoreThatDoesNotExistIsRefused) {
+  CpuTopology topology = one_socket();
+  topology.online = {0, 1};
+  EXPECT_FALSE(object_to_cores(on({}), topology));
+  EXPECT_FALSE(object_to_cores(on(1), topology));
+  const auto objection = object_to_cores(on(40), topology);
+  ASSERT_TRUE(objection);
+  EXPECT_EQ(objection->path, "worker.cpu");
+  EXPECT_EQ(objection->message,
+            "core 40 does not exist on this machine, or is off: write one of 0-1");
+  topology.online.clear();  // the kernel does not report it
+  EXPECT_FALSE(object_to_cores(on(40), topology));
+}
+
 TEST(Placement, ACoreThatIsNotIsolatedIsTold) {
   EXPECT_THAT(advise(on(0), {{"lan", 0, {}}}, one_socket()),
               ElementsAre(HasSubstr("isolcpus=0 nohz_full=0")));
