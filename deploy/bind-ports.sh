@@ -39,7 +39,7 @@ while (($# > 0)); do
   --dry-run) dry_run=yes ;;
   --force) force=yes ;;
   --hugepages)
-    (($# >= 2)) || die "--hugepages needs a number of MiB; see --help"
+    (($# >= 2)) || misused "--hugepages needs a number of MiB; see --help"
     hugepages=$2
     shift
     ;;
@@ -49,7 +49,7 @@ while (($# > 0)); do
     ;;
   -*)
     usage >&2
-    die "unknown option: $1"
+    misused "unknown option: $1"
     ;;
   *)
     if [ -z "$command" ]; then command=$1; else ports+=("$1"); fi
@@ -57,16 +57,16 @@ while (($# > 0)); do
   esac
   shift
 done
-[[ $hugepages =~ ^[0-9]{1,7}$ ]] || die "--hugepages is \"$hugepages\"; write a number of MiB, like 1024"
+[[ $hugepages =~ ^[0-9]{1,7}$ ]] || misused "--hugepages is \"$hugepages\"; write a number of MiB, like 1024"
 hugepages=$((10#$hugepages))
 : "${command:=status}"
 case $command in
-status) ((${#ports[@]} == 0)) || die "status takes no ports" ;;
-bind) ((${#ports[@]} > 0)) || die "bind needs at least one port; \"status\" lists them" ;;
+status) ((${#ports[@]} == 0)) || misused "status takes no ports" ;;
+bind) ((${#ports[@]} > 0)) || misused "bind needs at least one port; \"status\" lists them" ;;
 restore) ;;
 *)
   usage >&2
-  die "unknown command: $command"
+  misused "unknown command: $command"
   ;;
 esac
 

@@ -64,7 +64,7 @@ for argument in "$@"; do
     ;;
   *)
     usage >&2
-    die "unknown option: $argument"
+    misused "unknown option: $argument"
     ;;
   esac
 done

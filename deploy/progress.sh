@@ -8,6 +8,11 @@ die() {
   warn "$*"
   exit 1
 }
+# The command line is wrong: the same exit status as of the programs (docs/guide.md, "Exit statuses").
+misused() {
+  warn "$*"
+  exit 2
+}
 
 # run_with_progress LOG COMMAND...: runs the command with its output in LOG. Shows the latest line every 15 seconds, and
 # the end of the log if the command fails.

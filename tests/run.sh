@@ -36,13 +36,13 @@ rotation=$(($(date +%s) / 86400)) # another one each day
 while (($# > 0)); do
   case $1 in
   --suite | --filter | --rotation | --base | --slowest | --within)
-    (($# >= 2)) || die "$1 needs a value; see --help"
+    (($# >= 2)) || misused "$1 needs a value; see --help"
     case $1 in
     --suite) suites+=("$2") ;;
     --filter) filter=$2 ;;
     --base) base=$2 ;;
     *)
-      [[ $2 =~ ^[0-9]{1,9}$ ]] || die "$1 needs a number, not: $2"
+      [[ $2 =~ ^[0-9]{1,9}$ ]] || misused "$1 needs a number, not: $2"
       number=$((10#$2))
       case $1 in
       --rotation) rotation=$number ;;
@@ -65,7 +65,7 @@ while (($# > 0)); do
     ;;
   *)
     usage >&2
-    die "unknown option: $1"
+    misused "unknown option: $1"
     ;;
   esac
   shift
@@ -77,7 +77,7 @@ for suite in "${suites[@]}"; do
   case $suite in
   unit | sim | tidy | lint | long) own+=("$suite") ;;
   e2e | sanitize) ;;
-  *) die "there is no suite $suite; see --help" ;;
+  *) misused "there is no suite $suite; see --help" ;;
   esac
   arguments+=(--suite "$suite")
 done

@@ -14,6 +14,7 @@
 
 #include "config/checks/machine_memory.h"
 #include "config/readers/loader.h"
+#include "config/text/error.h"
 #include "relay/dpdk/device/eal.h"
 #include "relay/dpdk/device/port.h"
 #include "relay/dpdk/device/port_watch.h"
@@ -163,6 +164,11 @@ int main(int argc, char** argv) {
   const sl::ParsedOptions parsed = sl::parse_options(argc, argv);
   if (!parsed.options) return parsed.exit;
   const sl::Options& options = *parsed.options;
+  const auto fail = [](const std::exception& error, int status) {
+    satrelay::ops::open_log("satlink", satrelay::config::LogLevel::kInfo);
+    satrelay::ops::log_error(error.what());
+    return status;
+  };
   try {
     if (!options.control.empty()) return sl::send_command(options.control, options.words);
     const auto config = satrelay::config::load_sat_link(options.file, sl::object_to_memory);
@@ -173,9 +179,9 @@ int main(int argc, char** argv) {
     satrelay::ops::open_log("satlink", config.log_level);
     sl::run(config);
     return 0;
+  } catch (const satrelay::config::ConfigError& error) {
+    return fail(error, 2);
   } catch (const std::exception& error) {
-    satrelay::ops::open_log("satlink", satrelay::config::LogLevel::kInfo);
-    satrelay::ops::log_error(error.what());
-    return 1;
+    return fail(error, 1);
   }
 }

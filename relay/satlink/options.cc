@@ -26,7 +26,7 @@ ParsedOptions parse_options(int argc, const char* const* argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return {.options = std::nullopt, .exit = app.exit(error)};
+    return {.options = std::nullopt, .exit = app.exit(error) == 0 ? 0 : 2};
   }
   if (options.control.empty() && (options.file.empty() || !options.words.empty())) {
     std::cerr << app.help();

@@ -46,6 +46,8 @@ namespace {
 
 constexpr std::chrono::milliseconds kPatienceOfCompletion(300);
 
+// Exit status for a wrong command line, as of all programs (docs/guide.md, "Exit statuses").
+constexpr int kWrongUsage = 2;
 constexpr const char* kLooks = "Show the state";
 constexpr const char* kTells = "Command the gateway";
 constexpr const char* kOthers = "Other commands";
@@ -554,16 +556,16 @@ int Program::help_about(const std::string& name) const {
     if (command->get_name() == name) return about(*command, app_.get_name() + ' ' + name);
   }
   std::cerr << "satrelayctl: " << guess(name);
-  return 1;
+  return kWrongUsage;
 }
 
 int Program::complain(const CLI::ParseError& error) const {
   const std::vector<std::string> left = app_.remaining();
   const bool is_unknown =
       app_.get_subcommands().empty() && !left.empty() && !left.front().starts_with('-');
-  if (!is_unknown) return app_.exit(error);
+  if (!is_unknown) return app_.exit(error) == 0 ? 0 : kWrongUsage;
   std::cerr << "satrelayctl: " << guess(left.front());
-  return error.get_exit_code();
+  return kWrongUsage;
 }
 
 int Program::run(int argc, char** argv) {
@@ -575,7 +577,7 @@ int Program::run(int argc, char** argv) {
   for (const auto& [command, run] : commands_) {
     if (command->parsed()) return run();
   }
-  return 1;
+  return kWrongUsage;
 }
 
 }  // namespace

@@ -33,7 +33,7 @@ runs="" only="" quick=no own=no keep=no rev=""
 while (($# > 0)); do
   case $1 in
   --runs | --only)
-    (($# >= 2)) || die "$1 needs a value; see --help"
+    (($# >= 2)) || misused "$1 needs a value; see --help"
     if [ "$1" = --runs ]; then runs=$2; else only=$2; fi
     shift
     ;;
@@ -46,18 +46,18 @@ while (($# > 0)); do
     ;;
   -*)
     usage >&2
-    die "unknown option: $1"
+    misused "unknown option: $1"
     ;;
   *)
-    [ -z "$rev" ] || die "only one revision: $rev or $1?"
+    [ -z "$rev" ] || misused "only one revision: $rev or $1?"
     rev=$1
     ;;
   esac
   shift
 done
-[ -n "$rev" ] || die "which revision? see --help"
+[ -n "$rev" ] || misused "which revision? see --help"
 if [ -z "$runs" ]; then if [ $quick = yes ]; then runs=3; else runs=9; fi; fi
-[[ $runs =~ ^[1-9][0-9]*$ ]] || die "--runs needs a number from 1 on, not: $runs"
+[[ $runs =~ ^[1-9][0-9]*$ ]] || misused "--runs needs a number from 1 on, not: $runs"
 for tool in git meson ninja g++ python3; do
   command -v "$tool" >/dev/null || die "$tool is missing; run deploy/setup.sh first"
 done

@@ -39,7 +39,8 @@ ParsedOptions parse_options(int argc, const char* const* argv) {
     app.parse(argc, argv);
     if (keys->count() == 0 && options.file.empty()) throw CLI::RequiredError("--config");
   } catch (const CLI::ParseError& error) {
-    return {.options = std::nullopt, .exit = app.exit(error)};
+    // satrelayd.service does not start a gateway with a wrong command line again.
+    return {.options = std::nullopt, .exit = app.exit(error) == 0 ? 0 : 2};
   }
   if (keys->count() > 0) return {.options = std::nullopt, .exit = print_keys(under)};
   return {.options = options};

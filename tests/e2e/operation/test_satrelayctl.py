@@ -242,7 +242,7 @@ def test_tells_about_itself() -> None:
         check(f"  {command} " in whole.stdout, f"help says nothing of {command}")
         about = say("help", command)
         check(about.returncode == 0 and command in about.stdout, f"help {command}: {about}")
-    check(say("help", "statsu").returncode == 1, "help for an unknown command ended in status 0")
+    check(say("help", "statsu").returncode == 2, "help for an unknown command ended in status 0")
     check("did you mean status?" in say("help", "statsu").stderr, "and it gives no hint")
     version = say("--version")
     check(version.returncode == 0 and version.stdout.startswith("satrelayctl "), f"{version}")

@@ -386,7 +386,7 @@ def check_option(path: Path) -> None:
     with open(bad, "w", encoding="ascii") as file:
         file.write("ports: {a: {interface: la}, b: {interface: lb}}\nboth: {rate: 5zonk}\n")
     done = subprocess.run([path.program, "-c", bad, "--check"], capture_output=True, text=True)
-    check(done.returncode == 1 and "bad.yaml:2:" in done.stderr, "--check names the place")
+    check(done.returncode == 2 and "bad.yaml:2:" in done.stderr, "--check names the place")
 
 
 def idle_and_stop(path: Path) -> None:
