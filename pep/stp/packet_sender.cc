@@ -29,15 +29,14 @@ std::size_t PacketSender::poll(std::span<const MutableBytes> rooms, std::size_t 
   PacketBuilder packet(room(0), core_.connection.protection().trailer_size());
   StreamWriter::Job job{packet, *core_.streams, core_.path().loss_rate, core_.now};
   std::size_t count = 0;
-  MutableBytes next = room(0);
-  while (true) {
-    const std::size_t size = write_packet(burst, job, next);
-    if (size == 0) break;
+  std::size_t size = write_packet<Check::kUnchecked>(burst, job, room(0));
+  job.only_new = true;  // for all further packets
+  while (size > 0) {
     describe(count++, size);
     if (count == rooms.size()) break;
-    next = room(count);
+    const MutableBytes next = room(count);
     if (next.size() < kMinDatagram || !goes_on(burst)) break;
-    job.only_new = true;
+    size = write_packet<Check::kChecked>(burst, job, next);
   }
   if (burst.only_data_sent) core_.changes.note_only_data(core_.now, burst.epoch);
   return count;
@@ -116,16 +115,17 @@ bool PacketSender::only_data_follows() const {
 
 // Writes the next packet of the burst: control frames, unless only data can be due, and stream
 // bytes. Returns its size; 0 if there is nothing to send.
+template <PacketSender::Check Kind>
 std::size_t PacketSender::write_packet(Burst& burst, const StreamWriter::Job& job,
                                        MutableBytes room) {
+  constexpr bool kIsChecked = Kind == Check::kChecked;
   PacketBuilder& packet = job.packet;
-  const bool is_checked = burst.room.has_value();
-  const bool has_data = is_checked || (burst.is_open && demand_.data_waits());
+  const bool has_data = kIsChecked || (burst.is_open && demand_.data_waits());
   const MutableBytes out = room.first(std::min<std::size_t>(room.size(), burst.limit));
   packet.renew(out);
   if (has_data && burst.may_cover) cover(burst, packet, out);
-  const bool is_ping = !is_checked && core_.path().requests.due();
-  if (!burst.only_data) write_control(packet);
+  const bool is_ping = !kIsChecked && core_.path().requests.due();
+  if (!kIsChecked && !burst.only_data) write_control(packet);
   const bool only_data = packet.empty();
   const std::uint64_t epoch = core_.changes.epoch();
   burst.wrote = StreamWriter::Wrote::kAnything;
@@ -138,13 +138,15 @@ std::size_t PacketSender::write_packet(Burst& burst, const StreamWriter::Job& jo
   if (is_ping) pad_every_second_ping(packet);
   const bool is_covered = packet.is_protected();
   const std::uint64_t settled = core_.path().losses.oldest_unresolved();
-  const std::size_t size = finish_packet(packet, burst.coverage, is_checked && !is_covered);
+  const std::size_t size = kIsChecked && !is_covered
+                               ? finish_packet<Check::kChecked>(packet, burst.coverage)
+                               : finish_packet<Check::kUnchecked>(packet, burst.coverage);
   // If the ledger was full, its oldest packet was declared lost, and its content may have to be
   // sent first.
   const bool is_same = core_.path().losses.oldest_unresolved() == settled;
   burst.epoch = epoch;
   burst.only_data_sent =
-      only_data && !is_covered && is_same && (burst.only_data || only_data_follows());
+      only_data && !is_covered && is_same && (kIsChecked || burst.only_data || only_data_follows());
   return size;
 }
 
@@ -182,38 +184,42 @@ std::size_t PacketSender::next_limit() {
   return frozen && !way.probes.data_allowed() ? way.mtu.limit() : way.mtu.limit_for(ledger.next());
 }
 
-// Adds header and trailer, and records the packet. `is_checked`: the packet is part of a checked
-// burst, so the gate is known to be open.
-std::size_t PacketSender::finish_packet(PacketBuilder& packet, const Coverage& coverage,
-                                        bool is_checked) {
+// Adds header and trailer, and records the packet. A checked packet contains only data, no code
+// covers it, and the gate is open.
+template <PacketSender::Check Kind>
+std::size_t PacketSender::finish_packet(PacketBuilder& packet, const Coverage& coverage) {
+  constexpr bool kIsChecked = Kind == Check::kChecked;
+  SATRELAY_DCHECK(!kIsChecked || (packet.eliciting() && !packet.is_protected()));
   Path& path = core_.path();
   SentLedger& ledger = core_.association->ledger;
-  if (!packet.eliciting() && path.requests.on_unasked() &&
+  if (!kIsChecked && !packet.eliciting() && path.requests.on_unasked() &&
       packet.remaining() >= kMaxPingFrameSize) {
     write_ping(packet.frames(), {path.losses.oldest_unresolved()});
     packet.set_eliciting();
   }
-  if (packet.eliciting()) path.requests.on_asked();
+  const bool is_eliciting = kIsChecked || packet.eliciting();
+  const bool is_covered = !kIsChecked && packet.is_protected();
+  if (is_eliciting) path.requests.on_asked();
   if (!ledger.has_room(path.losses.oldest_unresolved())) core_.recovery().make_room();
-  if (packet.is_protected()) add_to_repairs(packet, coverage);
+  if (is_covered) add_to_repairs(packet, coverage);
   PacketHeader header;
   header.lane = core_.config.lane;
-  header.is_protected = packet.is_protected();
+  header.is_protected = is_covered;
   const MutableBytes whole = packet.close(header, ledger.next(), core_.connection.protection());
-  SentPacket& sent = ledger.append(core_.now, whole.size(), packet.eliciting(), packet.items(),
+  SentPacket& sent = ledger.append(core_.now, whole.size(), is_eliciting, packet.items(),
                                    path.losses.oldest_unresolved());
   // Within a checked burst of data, next to nothing is booked on the carrier, and the controller
   // asks no question.
-  if (!is_checked) sent.set_booked_before(path.gate.booked(core_.now));
+  if (!kIsChecked) sent.set_booked_before(path.gate.booked(core_.now));
   if (control::is_low(path.gate.on_sent(packet.purpose(), whole.size(), core_.now)))
     sent.low_priority = true;
-  if (!is_checked && path.gate.take_question()) path.requests.ask();
-  if (packet.is_protected()) {
+  if (!kIsChecked && path.gate.take_question()) path.requests.ask();
+  if (is_covered) {
     sent.covered = true;
     sent.prompt = coverage.code == FecCode::kPrompt;
   }
-  if (packet.eliciting()) path.probes.on_sent(core_.now);
-  return count_out(whole, is_checked);
+  if (is_eliciting) path.probes.on_sent(core_.now);
+  return count_out(whole, kIsChecked);
 }
 
 void PacketSender::add_to_repairs(const PacketBuilder& packet, const Coverage& coverage) {
@@ -237,7 +243,7 @@ std::size_t PacketSender::send_mtu_probe(MutableBytes out) {
   packet.set_eliciting();
   core_.path().mtu.on_probe_sent(core_.association->ledger.next());
   ++core_.counters.mtu_probes;
-  return finish_packet(packet, {}, false);
+  return finish_packet<Check::kUnchecked>(packet, {});
 }
 
 std::size_t PacketSender::send_hello(MutableBytes out) {
@@ -292,7 +298,7 @@ std::size_t PacketSender::send_repair(MutableBytes out) {
 std::size_t PacketSender::finish_repair(PacketBuilder& packet, schedule::ClassId stream_class) {
   ++core_.counters.repair_packets_out;
   writer_.count_repair(stream_class, packet.written().size());
-  return finish_packet(packet, {}, false);
+  return finish_packet<Check::kUnchecked>(packet, {});
 }
 
 // Debits and counts a finished packet. Returns its size.

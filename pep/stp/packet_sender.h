@@ -51,6 +51,10 @@ class PacketSender {
     std::uint64_t epoch = 0;      // epoch of Changes before the packet
   };
 
+  // kChecked: the packet follows another one of its burst, so that the results in Burst hold for
+  // it. The compiler then leaves the checks out.
+  enum class Check : bool { kUnchecked, kChecked };
+
   std::size_t begin_burst(Burst& burst, MutableBytes room);
   bool goes_on(Burst& burst);
   bool keep_answers(Burst& burst);
@@ -61,11 +65,13 @@ class PacketSender {
   std::size_t send_mtu_probe(MutableBytes out);
   std::size_t send_repair(MutableBytes out);
   std::size_t finish_repair(PacketBuilder& packet, schedule::ClassId stream_class);
+  template <Check Kind>
   std::size_t write_packet(Burst& burst, const StreamWriter::Job& job, MutableBytes room);
   void cover(Burst& burst, PacketBuilder& packet, MutableBytes out);
   void write_control(PacketBuilder& packet);
   void pad_every_second_ping(PacketBuilder& packet);
-  std::size_t finish_packet(PacketBuilder& packet, const Coverage& coverage, bool is_checked);
+  template <Check Kind>
+  std::size_t finish_packet(PacketBuilder& packet, const Coverage& coverage);
   void add_to_repairs(const PacketBuilder& packet, const Coverage& coverage);
   std::size_t count_out(ConstBytes packet, bool is_checked);
 
