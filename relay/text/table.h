@@ -10,9 +10,9 @@ namespace satrelay::text {
 
 enum class Align { kLeft, kRight };
 
-// What happens if a table is too wide. kFold breaks the text of the column into several lines. Only
-// the last column can be folded, and only if at least 24 characters are left for it. Otherwise, the
-// last columns are left out.
+// The treatment of a column if the table is too wide. kFold breaks its text into several lines.
+// Only the last column can be folded, and only if at least 24 characters are left for it.
+// Otherwise, the last columns are left out.
 enum class Overflow { kLeaveOut, kFold };
 
 struct Column {

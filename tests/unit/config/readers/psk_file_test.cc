@@ -70,7 +70,7 @@ TEST_F(PskFileTest, ReadsOneKeyOrTwo) {
   EXPECT_EQ(error_of(write(kFirst, 0400)), "no error");
 }
 
-// What the error advises for a file of this process, if no user is named.
+// Returns the advice of the error for a file of this process, if no user is named.
 std::string advice() {
   if (::geteuid() != 0) return "set it to 0600";
   const ::passwd* user = ::getpwnam(kGatewayUser);
