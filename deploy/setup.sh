@@ -26,7 +26,7 @@ packages=(
   # compilers and build tools
   g++ meson ninja-build pkg-config binutils
   # libraries
-  dpdk-dev libdpdk-dev libzstd-dev libyaml-cpp-dev libpcap-dev libisal-dev libipsec-mb-dev
+  dpdk-dev libdpdk-dev libzstd-dev libyaml-cpp-dev libmnl-dev libpcap-dev libisal-dev libipsec-mb-dev
   libssl-dev libcli11-dev libfmt-dev nlohmann-json3-dev libbpf-dev libfixbuf-dev
   # the panel
   libmicrohttpd-dev libargon2-dev libcurl4-openssl-dev libsnmp-dev libjs-chart.js

@@ -323,6 +323,18 @@ Kind<std::uint32_t> overhead() {
           .unit = "bytes a packet"};
 }
 
+Kind<std::string> control_socket() {
+  return {.read =
+              [](const Value& value) {
+                return value.text("write an absolute path, or none") == kNoSocket
+                           ? std::string(kNoSocket)
+                           : read_socket_path(value);
+              },
+          .show = [](const std::string& path) { return path; },
+          .allowed = "an absolute path, or none",
+          .unit = ""};
+}
+
 Kind<std::string> stats_socket_prefix() {
   return {.read = read_stats_socket_prefix,
           .show = [](const std::string& prefix) { return prefix; },

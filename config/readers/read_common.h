@@ -26,6 +26,7 @@ Kind<unsigned> workers();
 Kind<std::uint32_t> overhead();
 // DPDK's --file-prefix, which is also the name of a folder.
 Kind<std::string> stats_socket_prefix();
+Kind<std::string> control_socket();
 // An absolute path that fits sockaddr_un.
 std::string read_socket_path(const Value& value);
 

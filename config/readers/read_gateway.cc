@@ -56,18 +56,6 @@ Kind<std::string> journal() {
           .unit = ""};
 }
 
-Kind<std::string> control_socket() {
-  return {.read =
-              [](const Value& value) {
-                return value.text("write an absolute path, or none") == kNoSocket
-                           ? std::string(kNoSocket)
-                           : read_socket_path(value);
-              },
-          .show = [](const std::string& path) { return path; },
-          .allowed = "an absolute path, or none",
-          .unit = ""};
-}
-
 Kind<int> compress_level() {
   return {
       .read =

@@ -27,6 +27,7 @@ class Programs:
     satrelayd: str
     satlink: str
     satrelayctl: str
+    satrelay_supervise: str
 
     @staticmethod
     def of_build(folder: str) -> "Programs":
@@ -34,6 +35,7 @@ class Programs:
             os.path.join(folder, "relay", name, name)
             for name in ("satrelayd", "satlink", "satrelayctl")
         ]
+        found.append(os.path.join(folder, "relay", "supervise", "satrelay-supervise"))
         for path in found:
             if not os.access(path, os.X_OK):
                 raise FileNotFoundError(f"{path} is not there: build first (meson, ninja)")

@@ -21,7 +21,7 @@
 #include "relay/dpdk/loop/poll_loop.h"
 #include "relay/dpdk/loop/scheduling.h"
 #include "relay/dpdk/loop/telemetry_command.h"
-#include "relay/dpdk/socket/kernel_interface.h"
+#include "relay/kernel/kernel_interface.h"
 #include "relay/ops/control/control_client.h"
 #include "relay/ops/control/control_server.h"
 #include "relay/ops/log/log.h"
@@ -110,9 +110,10 @@ void run(const config::SatLink& config) {
   dpdk::Port a("a", config.a, pool);
   dpdk::Port b("b", config.b, pool);
   for (const dpdk::Port* port : {&a, &b}) {
+    for (const std::string& change : port->changes()) ops::log_info(change);
     for (const std::string& notice : port->notices()) ops::log_warning(notice);
   }
-  for (const std::string& notice : dpdk::check_kernel_backlog()) ops::log_info(notice);
+  for (const std::string& notice : kernel::check_kernel_backlog()) ops::log_info(notice);
 
   Emulator emulator(config, sizing, pool, a, b, dpdk::now());
   const std::array<dpdk::Port*, 2> ports{&a, &b};
@@ -136,6 +137,7 @@ void run(const config::SatLink& config) {
       fmt::format("ready: {}, {}; room for {} and {} frames in flight, {}; stats socket {}",
                   a.description(), b.description(), sizing.a_to_b_frames, sizing.b_to_a_frames,
                   eal.uses_hugepages() ? "hugepages" : "normal pages", dpdk::Eal::stats_socket()));
+  for (dpdk::Port* port : ports) port->begin_to_receive();
   loop.run([&](Instant now) {
     if (control) control->service(now);
     if (port_watch.needs_new_start()) dpdk::StopSignal::request();

@@ -33,6 +33,7 @@
 #include "relay/satrelayctl/commands/keygen.h"
 #include "relay/satrelayctl/commands/top.h"
 #include "relay/satrelayctl/commands/watch.h"
+#include "relay/satrelayctl/support/gateway_choice.h"
 #include "relay/satrelayctl/support/tech_support.h"
 #include "relay/satrelayctl/views/render.h"
 #include "relay/satrelayctl/views/render_history.h"
@@ -116,18 +117,18 @@ class Program {
   int help_about(const std::string& name) const;
   int complain(const CLI::ParseError& error) const;
   std::string guess(const std::string& typed) const;
-  std::filesystem::path stats_socket() const {
-    return choose_stats_socket(socket_, runtime_folders());
+  std::filesystem::path stats_socket() const { return gateway_.stats_socket(); }
+  // True if several gateways run, and the user has named none of them.
+  bool must_be_named() const {
+    return !gateway_.is_named() && find_stats_sockets(runtime_folders()).size() > 1;
   }
-  ControlTarget target() const;
 
   CLI::App app_{"Shows the state of a satrelay gateway, and gives it commands.", "satrelayctl"};
   std::vector<std::pair<CLI::App*, Run>> commands_;
   // A list, since the parser stores pointers to the elements, and so their addresses must not
   // change.
   std::list<ControlArguments> control_arguments_;
-  std::string socket_;
-  std::string control_socket_;
+  GatewayChoice gateway_;
   std::uint64_t flow_ = 0;
   PacketQuestion packet_;
   bool json_ = false;
@@ -151,11 +152,7 @@ class Program {
 
 Program::Program() {
   app_.set_version_flag("--version", "satrelayctl " + version_and_commit());
-  takes_file(
-      *app_.add_option("--socket", socket_,
-                       "Stats socket: a path, or the gateway's stats_socket_prefix; needed only "
-                       "if several gateways run here")
-           ->type_name("PATH|PREFIX"));
+  for (CLI::Option* option : gateway_.add_options(app_)) takes_file(*option);
   app_.add_flag("--json", json_, "Print the reply as JSON instead of a table");
   app_.require_subcommand(1);
   app_.fallthrough();  // options may also follow the command
@@ -254,8 +251,7 @@ void Program::add_control(const ops::ControlCommandSpec& spec) {
     }
     candidates_[option] = std::move(candidates);
   }
-  takes_file(*command->add_option("--control-socket", control_socket_,
-                                  "The gateway's control_socket, if its configuration names one"));
+  takes_file(*gateway_.add_control_option(*command));
 }
 
 void Program::add_top() {
@@ -354,7 +350,7 @@ void Program::add_tech_support() {
             support_.existing = replace_ ? Existing::kReplace : Existing::kKeep;
             // If several gateways run, the user must name one, so stats_socket() throws here. If no
             // gateway runs, or if the only gateway does not answer, the archive says so.
-            if (socket_.empty() && find_stats_sockets(runtime_folders()).size() > 1) stats_socket();
+            if (must_be_named()) stats_socket();
             return tech_support(support_, [this] { return stats_socket(); });
           });
   takes_file(
@@ -497,7 +493,7 @@ int Program::show_metrics() const {
   try {
     readings = metrics::read_gateway(stats_socket(), StatsClient::kUsualTimeout);
   } catch (const StatsError& error) {
-    if (socket_.empty() && find_stats_sockets(runtime_folders()).size() > 1) throw;
+    if (must_be_named()) throw;
     readings.error = error.what();
   }
   if (!readings.error.empty()) std::cerr << "satrelayctl: " << readings.error << '\n';
@@ -514,24 +510,14 @@ int Program::tell_gateway(const ops::ControlCommandSpec& spec,
   for (const std::string& setting : arguments.settings) line += ' ' + setting;
   switch (spec.use) {
     case ops::ControlUse::kUntilRead:
-      return reload(target(), line);
+      return reload(gateway_.target(), line);
     case ops::ControlUse::kUntilOver:
-      return drain(target(), line);
+      return drain(gateway_.target(), line);
     case ops::ControlUse::kAnswered:
     case ops::ControlUse::kSocketOnly:
       break;
   }
-  return tell(target(), line);
-}
-
-ControlTarget Program::target() const {
-  // If the user has not named the control socket, it is in the folder of the stats socket.
-  const bool named = !control_socket_.empty();
-  const std::filesystem::path stats =
-      named && socket_.empty() ? std::filesystem::path() : stats_socket();
-  return {.stats = stats,
-          .control = named ? std::filesystem::path(control_socket_)
-                           : stats.parent_path() / "control.sock"};
+  return tell(gateway_.target(), line);
 }
 
 std::string Program::guess(const std::string& typed) const {

@@ -5,6 +5,7 @@
 #include <exception>
 #include <iostream>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -28,10 +29,12 @@
 #include "relay/satrelayd/reporting/reporting.h"
 #include "relay/satrelayd/startup/devices.h"
 #include "relay/satrelayd/startup/engine_set.h"
+#include "relay/satrelayd/startup/interfaces.h"
 #include "relay/satrelayd/startup/options.h"
 #include "relay/satrelayd/startup/rights.h"
 #include "relay/satrelayd/startup/run_locks.h"
 #include "relay/satrelayd/startup/start_memory.h"
+#include "relay/satrelayd/startup/supervisor.h"
 #include "relay/satrelayd/workers/cpu_topology.h"
 #include "relay/satrelayd/workers/link_sharing.h"
 #include "relay/satrelayd/workers/placement.h"
@@ -53,6 +56,9 @@ constexpr Duration kClosing = Duration::milliseconds(100);
 // CLOSEs, so many peers on a narrow link need more time than kClosing.
 constexpr Duration kLongestClosing = Duration::seconds(2);
 
+// A worker that has begun no round for so long hangs, or its core is taken.
+constexpr Duration kHangs = Duration::seconds(1);
+
 // The UTC time, in nanoseconds, at which dpdk::now() was 0.
 std::uint64_t epoch_utc() {
   return wall_clock() - static_cast<std::uint64_t>((dpdk::now() - Instant()).to_nanoseconds());
@@ -64,6 +70,15 @@ void tell_of_unrecorded(std::uint64_t lost, std::size_t unfinished) {
   if (lost + unfinished == 0) return;
   ops::log_warning("records of flows: " + std::to_string(lost) + " found no room, and " +
                    std::to_string(unfinished) + " flows had not ended");
+}
+
+// Lets the supervisor set up interfaces that come back.
+std::span<dpdk::Port* const> prepared_by(Supervisor& supervisor,
+                                         std::span<dpdk::Port* const> ports) {
+  for (dpdk::Port* port : ports) {
+    port->set_preparation([&supervisor, port] { supervisor.prepare(port->name()); });
+  }
+  return ports;
 }
 
 // Returns the reason if a configuration does not suit this machine.
@@ -95,7 +110,8 @@ struct Accesses {
 // since each member may use the members before it.
 class Program {
  public:
-  Program(config::Gateway& config, const std::string& file, const Accesses& accesses);
+  Program(config::Gateway& config, const std::string& file, const Accesses& accesses,
+          Supervisor& supervisor);
 
   // Call this once the ports are open. Logs the capabilities that the program keeps.
   void give_up_rights(const std::optional<ops::RunUser>& user);
@@ -113,6 +129,7 @@ class Program {
 
   config::Gateway& config_;
   const std::string& file_;
+  Supervisor& supervisor_;
   Devices devices_;
   EngineSet engines_;
   CaptureTap tap_;
@@ -128,9 +145,11 @@ class Program {
   std::optional<Publisher> publisher_;
 };
 
-Program::Program(config::Gateway& config, const std::string& file, const Accesses& accesses)
+Program::Program(config::Gateway& config, const std::string& file, const Accesses& accesses,
+                 Supervisor& supervisor)
     : config_(config),
       file_(file),
+      supervisor_(supervisor),
       devices_(config),
       engines_(config, devices_),
       records_(config.records.wanted() ? std::make_optional<FlowRecords>(config, epoch_utc)
@@ -138,7 +157,7 @@ Program::Program(config::Gateway& config, const std::string& file, const Accesse
       workers_(config, engines_, devices_, tap_, records_ ? &*records_ : nullptr),
       reporting_(workers_, devices_, engines_.identity().boot_epoch,
                  [this] { return report_of_records(); }),
-      port_watch_(devices_.ports,
+      port_watch_(prepared_by(supervisor, devices_.ports),
                   [this](const dpdk::Port& port, const dpdk::PortChange& change) {
                     reporting_.tell(event_of(port.name(), change));
                   }),
@@ -176,7 +195,7 @@ void Program::give_up_rights(const std::optional<ops::RunUser>& user) {
     for (dpdk::Port* port : devices_.ports) port->give_to(user->user);
     ops::give_runtime_folder(dpdk::Eal::runtime_directory(), user->user);
   }
-  const std::string kept = satrelayd::give_up_rights(config_, user);
+  const std::string kept = satrelayd::give_up_rights(config_, user, supervisor_.is_there());
   ops::log_info((user ? "runs as " + user->name + "; " : "") + "capabilities kept: " + kept);
   if (user) warn_of_reload(config_, file_);
 }
@@ -191,6 +210,7 @@ dpdk::PollLoop::Round Program::round(Instant now) {
   dpdk::PollLoop::Round round = first.round(now, loop_.last_rest());
   round.next_timeout = earlier(round.next_timeout, sharing_.next_timeout(0));
   publisher_->run(now);
+  supervisor_.run(now, [&] { return worker_pool_->all_have_run_since(now - kHangs); });
   look_after_reload(operations_);
   if (look_after_drain(operations_, now) || port_watch_.needs_new_start()) {
     dpdk::StopSignal::request();
@@ -211,6 +231,8 @@ void Program::send_closes() {
 }
 
 int Program::run() {
+  if (!supervisor_.wait_for_ports()) throw StoppedAtStart();
+  for (dpdk::Port* port : devices_.ports) port->begin_to_receive();
   if (records_) records_->begin();
   Handover* const handover = workers_.handover();
   if (handover != nullptr) loop_.watch(handover->descriptor(0));
@@ -223,6 +245,7 @@ int Program::run() {
   worker_pool_.reset();
   const std::uint64_t lost = workers_.records_lost();
   send_closes();
+  supervisor_.tell_done();
   if (records_) {
     tell_of_unrecorded(workers_.records_lost() - lost, engines_.engines().unfinished_flows());
     records_->finish();
@@ -230,7 +253,7 @@ int Program::run() {
   return port_watch_.needs_new_start() ? kStartAgain : EXIT_SUCCESS;
 }
 
-int run(config::Gateway config, const std::string& file) {
+int run(config::Gateway config, const std::string& file, bool force) {
   ops::open_log("satrelayd", config.log_level);
   for (const std::string& warning : config.warnings) ops::log_warning(warning);
   const std::optional<ops::RunUser> user = find_run_user(config);
@@ -238,15 +261,17 @@ int run(config::Gateway config, const std::string& file) {
                     .control = access_of(config.control_access)};
   if (user) accesses.stats.owner = accesses.control.owner = user->user;
   warn_of_user(config, user);
+  Supervisor supervisor;
   // Take the locks first: the next steps would disturb a gateway that runs already.
-  const RunLocks locks(config);
+  const RunLocks locks(config, supervisor.is_there());
+  if (!force) object_to_masters(config, supervisor.is_there());
   dpdk::StopSignal::install();
   dpdk::ReloadSignal::install();
   if (const std::string lack = lacking_now(memory_of(config), config::machine_memory());
       !lack.empty()) {
     throw std::runtime_error(lack);
   }
-  Program program(config, file, accesses);
+  Program program(config, file, accesses, supervisor);
   program.give_up_rights(user);
   return program.run();
 }
@@ -254,7 +279,7 @@ int run(config::Gateway config, const std::string& file) {
 int main_or_throw(int argc, char** argv) {
   const ParsedOptions parsed = parse_options(argc, argv);
   if (!parsed.options) return parsed.exit;
-  const auto& [file, check] = *parsed.options;
+  const auto& [file, check, force] = *parsed.options;
   try {
     config::Gateway config = config::load_gateway(file, check ? object : object_to_start);
     if (check) {
@@ -266,7 +291,7 @@ int main_or_throw(int argc, char** argv) {
       std::cout << file << ": valid\n";
       return EXIT_SUCCESS;
     }
-    return run(std::move(config), file);
+    return run(std::move(config), file, force);
   } catch (const StoppedAtStart&) {
     ops::log_info("stopped before it was ready");
     return EXIT_SUCCESS;

@@ -21,7 +21,8 @@ ENGINES = ["pep/base", "pep/schedule", "pep/wire", "pep/control", "pep/compress"
            "pep/stp"]
 # Plain values and the words for them.
 SCHEMA = ["config/model"]
-ON_TOP = ENGINES + ["config", "relay/gateway", "relay/link", "relay/dpdk", "relay/ops", "relay/text", "relay/version"]
+ON_TOP = ENGINES + ["config", "relay/gateway", "relay/link", "relay/kernel", "relay/dpdk", "relay/ops", "relay/text",
+                    "relay/version"]
 IN_VIRTUAL_TIME = ENGINES + ["config", "relay/gateway", "relay/link", "relay/sim", "relay/text"]
 # Counters, for the programs that show them.
 COUNTERS = ["pep/stp/counters.h", "pep/tcp/counters.h", "pep/compress/codec_counters.h",
@@ -119,14 +120,20 @@ MAY_INCLUDE = {
     "relay/sim": ENGINES + ["config/model/link_model.h", "config/model/schema.h", "relay/gateway", "relay/link"],
     "relay/text": [],
     "relay/version": [],
-    "relay/dpdk": ["pep/base", "pep/wire", "config/model/schema.h"],
+    "relay/kernel": ["pep/base"],
+    "relay/dpdk": ["pep/base", "pep/wire", "config/model/schema.h", "relay/kernel"],
     "relay/ops": ENGINES + SCHEMA + ["config/text/units.h", "config/text/ip_words.h", "relay/gateway",
                                      "relay/dpdk/device/port_stats.h", "relay/records/record_counters.h",
                                      "relay/records/records_report.h"],
     # Records of flows.
     "relay/records": ["pep/base", "config/model/schema.h", "relay/gateway/counters.h",
                       "relay/gateway/flows/flow_record.h", "relay/gateway/flows/origin.h"],
-    "relay/satrelayd": ON_TOP + ["relay/records"],
+    # The rights that a gateway gives up.
+    "relay/supervision": ["pep/base"],
+    "relay/supervise": ["pep/base", "config/model/schema.h", "config/outline/read_outline.h", "config/text/error.h",
+                        "config/text/error.h", "relay/kernel", "relay/ops/log/log.h", "relay/ops/process",
+                        "relay/supervision", "relay/version"],
+    "relay/satrelayd": ON_TOP + ["relay/records", "relay/supervision"],
     "relay/satlink": ON_TOP,
     "relay/satperf": ENGINES + ["config", "relay/text", "relay/version"],
     "relay/satlab": IN_VIRTUAL_TIME + ["relay/version"],
@@ -135,6 +142,7 @@ MAY_INCLUDE = {
                      "relay/ops/control/control_client.h", "relay/ops/stats/capture_format.h"],
     "relay/metrics": OUTSIDE + ["relay/ops/stats/worker_counters.h", "relay/ops/stats/histogram_list.h"],
     "relay/satrelayctl": OUTSIDE + ["relay/metrics", "relay/text", "config/model/schema.h", "config/text/ip_words.h",
+                                    "config/outline/read_outline.h", "config/text/error.h",
                                     "config/text/units.h", "relay/ops/control/nearest_word.h",
                                     "relay/ops/events/event_words.h", "relay/ops/events/severity.h",
                                     "relay/ops/stats/histogram_list.h", "relay/ops/stats/history_words.h"],
@@ -143,7 +151,8 @@ MAY_INCLUDE = {
                                  "relay/ops/log/log.h", "relay/ops/control/nearest_word.h",
                                  "relay/ops/events/severity.h"],
     "tests": ON_TOP + ["relay/sim", "relay/records", "relay/satrelayd", "relay/satlink", "relay/satperf",
-                       "relay/satlab", "relay/client", "relay/metrics", "relay/satrelayctl", "relay/satpanel"],
+                       "relay/satlab", "relay/client", "relay/metrics", "relay/satrelayctl", "relay/satpanel",
+                       "relay/supervision", "relay/supervise"],
 }
 
 # Folders with code that knows no clock, socket, thread, file or stream; tidy-purity checks the objects.

@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
-"""Checks that systemd accepts the unit: `service.py UNIT PROGRAM...`. Built programs replace the installed ones."""
+"""Checks that systemd accepts the unit, and how much it leaves open: `service.py UNIT PROGRAM...`.
+
+Built programs replace the installed ones.
+"""
 
 import pathlib
 import shutil
@@ -8,19 +11,25 @@ import sys
 import tempfile
 
 SKIP_STATUS = 77
+# The exposure level of `systemd-analyze security`, times ten.
+MOST_EXPOSED = 30
 
 
-def complaints(unit: str) -> str:
+def complaints(name: str, unit: str) -> str:
     with tempfile.TemporaryDirectory(prefix="satrelay-service-") as folder:
-        path = pathlib.Path(folder) / "satrelayd.service"
+        path = pathlib.Path(folder) / name.replace("@.", "@gateway.")
         path.write_text(unit, encoding="utf-8")
-        result = subprocess.run(
-            ["systemd-analyze", "verify", "--man=no", str(path)],
+        verify = ["systemd-analyze", "verify", "--man=no", str(path)]
+        security = ["systemd-analyze", "security", "--offline=yes", "--no-pager"]
+        verified = subprocess.run(verify, capture_output=True, text=True, check=False)
+        secured = subprocess.run(
+            [*security, f"--threshold={MOST_EXPOSED}", str(path)],
             capture_output=True,
             text=True,
             check=False,
         )
-    return result.stdout + result.stderr + ("" if result.returncode == 0 else "it is refused")
+    found = verified.stdout + verified.stderr + ("" if verified.returncode == 0 else "it is refused")
+    return found + ("" if secured.returncode == 0 else secured.stdout)
 
 
 def main() -> int:
@@ -34,9 +43,9 @@ def main() -> int:
     if "/usr/local/bin" in text:
         print("the unit runs what is not installed")
         return 1
-    found = complaints(text)
+    found = complaints(unit.name, text)
     print(found, end="")
-    if not complaints(text.replace("ExecStart=", "ExecStrat=")):
+    if not complaints(unit.name, text.replace("ExecStart=", "ExecStrat=")):
         print("a misspelt key goes unnoticed")
         return 1
     return 1 if found else 0

@@ -72,8 +72,16 @@ void Port::bind_to_successor(Instant now) {
   }
 }
 
+InterfaceView Port::view(Instant now) {
+  InterfaceView found = device_->view();
+  if (!found.has_successor || !prepare_ || now < next_preparation_) return found;
+  next_preparation_ = now + Duration::seconds(1);
+  prepare_();
+  return device_->view();
+}
+
 std::vector<PortChange> Port::look(Instant now) {
-  InterfaceView view = device_->view();
+  InterfaceView view = this->view(now);
   if (watch_.look(view, now) == InterfaceWatch::Next::kBind) {
     bind_to_successor(now);
     view = device_->view();

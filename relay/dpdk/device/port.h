@@ -6,9 +6,11 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "config/model/schema.h"
@@ -44,6 +46,9 @@ class Port {
 
   // The number of queues. Only one thread at a time may use a queue.
   unsigned queues() const { return device_->queues(); }
+  // Until this call, a port on packet sockets ignores all frames: the kernel may forward them
+  // meanwhile. Call it once, before the first receive().
+  void begin_to_receive() { device_->begin_to_receive(); }
   // Appends received frames to `burst`, up to its capacity; returns their number.
   std::size_t receive(Burst& burst, unsigned queue = 0) { return device_->receive(burst, queue); }
   // Sends frames from the front of `burst`. Returns the number of frames that were sent or dropped.
@@ -63,6 +68,9 @@ class Port {
   // name has replaced the port's interface, and the driver supports it, the port binds to the new
   // interface.
   std::vector<PortChange> look(Instant now);
+  // `prepare` sets up an interface that has replaced the port's own. look() calls it once a second
+  // while there is such an interface that the port is not bound to. Call this before look().
+  void set_preparation(std::function<void()> prepare) { prepare_ = std::move(prepare); }
   // True if only a restart of the program can restore the port. Any thread may call this.
   bool needs_new_start() const { return needs_new_start_.load(std::memory_order_relaxed); }
   // stats() adds up the counters of all queues and of the device. Call it only while no other
@@ -93,15 +101,20 @@ class Port {
   }
   // Notices to the operator from the opening of the port, one sentence each.
   const std::vector<std::string>& notices() const { return device_->facts().notices; }
+  // The settings of the machine that the opening has changed, one sentence each.
+  const std::vector<std::string>& changes() const { return device_->facts().changes; }
 
  private:
   void bind_to_successor(Instant now);
+  InterfaceView view(Instant now);
 
   std::string name_;
   config::Port config_;
   std::unique_ptr<Device> device_;
   std::vector<std::uint64_t> tx_down_;  // indexed by queue: frames that the port itself has dropped
   InterfaceWatch watch_;                // used only by the thread that calls look()
+  std::function<void()> prepare_;       // may be empty
+  Instant next_preparation_;
   std::atomic<LinkState> link_;
   // True if send() must drop frames, since they cannot be sent now.
   std::atomic<bool> is_off_ = false;

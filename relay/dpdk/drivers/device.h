@@ -29,6 +29,8 @@ struct DeviceFacts {
   bool keeps_frames = false;
   int numa_node = -1;                // NUMA node of a PCI device; -1 if it is unknown
   std::vector<std::string> notices;  // notices to the operator, one sentence each
+  // Settings of the machine that the device has changed, one sentence each.
+  std::vector<std::string> changes;
   // Names of the offloads that the worker could use but that the device lacks.
   std::vector<std::string> missing_offloads;
 };
@@ -57,6 +59,9 @@ class Device {
   // Number of received frames that were lost because there was no room. If the device does not
   // count them by queue, this is the number for all queues.
   virtual std::uint64_t missed(unsigned queue) const = 0;
+
+  // Until this call the device may ignore all frames. Called once, before the first receive().
+  virtual void begin_to_receive() {}
 
   // The current state of the device. view(), bind_to_successor() and on_up() are only called by the
   // thread that calls Port::look().

@@ -1,15 +1,12 @@
 #include "relay/dpdk/drivers/opened_interface.h"
 
 #include <exception>
-
-#include "relay/dpdk/socket/kernel_interface.h"
-
 namespace satrelay::dpdk {
 
 OpenedInterface::OpenedInterface(const std::string& name, std::uint16_t mtu)
     : name_(name), mtu_(mtu) {
-  KernelInterface interface(name_);
-  notices_ = interface.prepare(mtu_);
+  kernel::KernelInterface interface(name_);
+  prepared_ = interface.prepare(mtu_);
   index_ = interface.index();
   mac_ = interface.mac();
 }
@@ -17,10 +14,10 @@ OpenedInterface::OpenedInterface(const std::string& name, std::uint16_t mtu)
 InterfaceView OpenedInterface::view(bool is_ours,
                                     const std::vector<std::string>& objections) const {
   InterfaceView view;
-  view.name = interface_name(index_);
+  view.name = kernel::interface_name(index_);
   try {
     if (!view.name.empty() && is_ours) {
-      const KernelInterface interface(view.name);
+      const kernel::KernelInterface interface(view.name);
       view.is_enabled = interface.is_enabled();
       view.is_running = view.is_enabled && interface.is_running();
       view.megabits = interface.megabits();
@@ -32,7 +29,7 @@ InterfaceView OpenedInterface::view(bool is_ours,
   view = {
       .is_there = false, .name = "", .is_enabled = false, .is_running = false, .objections = {}};
   try {
-    const KernelInterface successor(name_);
+    const kernel::KernelInterface successor(name_);
     view.objections = successor.objections(mtu_);
     view.objections.insert(view.objections.end(), objections.begin(), objections.end());
     view.has_successor = true;
@@ -42,6 +39,6 @@ InterfaceView OpenedInterface::view(bool is_ours,
   return view;
 }
 
-unsigned OpenedInterface::successor() const { return KernelInterface(name_).index(); }
+unsigned OpenedInterface::successor() const { return kernel::KernelInterface(name_).index(); }
 
 }  // namespace satrelay::dpdk

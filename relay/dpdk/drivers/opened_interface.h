@@ -8,6 +8,7 @@
 
 #include "pep/base/address.h"
 #include "relay/dpdk/socket/interface_watch.h"
+#include "relay/kernel/kernel_interface.h"
 
 namespace satrelay::dpdk {
 
@@ -19,7 +20,9 @@ class OpenedInterface {
   unsigned index() const { return index_; }
   MacAddress mac() const { return mac_; }  // the MAC address of the interface when it was opened
   // For each setting that could not be made, a sentence that says how the operator can make it.
-  const std::vector<std::string>& notices() const { return notices_; }
+  const std::vector<std::string>& notices() const { return prepared_.notices; }
+  // The settings that the constructor has changed, one sentence each.
+  const std::vector<std::string>& changes() const { return prepared_.changes; }
   // The state of the interface. `is_ours`: whether the device is still bound to the interface.
   // `objections`: reasons why the device cannot bind to another interface with the configured name.
   InterfaceView view(bool is_ours, const std::vector<std::string>& objections) const;
@@ -33,7 +36,7 @@ class OpenedInterface {
   std::uint16_t mtu_;
   unsigned index_ = 0;
   MacAddress mac_;
-  std::vector<std::string> notices_;
+  kernel::KernelInterface::Preparation prepared_;
 };
 
 }  // namespace satrelay::dpdk

@@ -22,6 +22,7 @@ SocketDevice::SocketDevice(const config::Port& config, PacketPool& pool, const S
                              "; needs CAP_NET_RAW and CAP_NET_ADMIN: run as root");
   }
   facts_.notices = interface_.notices();
+  facts_.changes = interface_.changes();
   facts_.sums_tcp = config.large_frames;
   // Without a link, the kernel answers that it has no room, and the frames would stay in the burst.
   facts_.keeps_frames = true;
@@ -42,6 +43,10 @@ void SocketDevice::open(const config::Port& config, PacketPool& pool, const Spre
   if (queues() == 1) return;
   Fanout group(queues_.front().socket.descriptor(), spread);
   for (unsigned i = 1; i < queues(); ++i) group.add(queues_[i].socket.descriptor());
+}
+
+void SocketDevice::begin_to_receive() {
+  for (Queue& queue : queues_) queue.socket.begin_to_receive();
 }
 
 InterfaceView SocketDevice::view() const {

@@ -31,6 +31,7 @@ class SocketDevice final : public Device {
   PortStats queue_stats(unsigned queue) const override;
   PortStats device_stats() const override { return {}; }
   std::uint64_t missed(unsigned queue) const override;
+  void begin_to_receive() override;
   InterfaceView view() const override;
   void bind_to_successor() override;
   void on_up() override;

@@ -14,6 +14,7 @@ XdpDevice::XdpDevice(const std::string& name, const config::Port& config, Packet
     : EthDevice("needs root, a kernel with XDP sockets and a free queue 0; try driver: af_packet"),
       interface_(config.interface, config.mtu) {
   facts_.notices = interface_.notices();
+  facts_.changes = interface_.changes();
   create(device_arguments(name, config));
   const std::uint16_t most = info().max_mtu;
   if (config.mtu > most) {

@@ -14,8 +14,6 @@
 #include <string>
 #include <utility>
 
-#include "relay/dpdk/socket/offload_header.h"
-
 namespace satrelay::dpdk {
 namespace {
 
@@ -146,40 +144,6 @@ void put_map(Program& program, unsigned queues) {
                            std::strerror(errno));
 }
 
-// Makes the socket ignore frames that this machine sends. Needed for kernels that do not know
-// kIgnoreOutgoing.
-void refuse_outgoing(int descriptor) {
-  std::array<sock_filter, 4> code{{
-      {.code = BPF_LD | BPF_W | BPF_ABS,
-       .jt = 0,
-       .jf = 0,
-       .k = static_cast<std::uint32_t>(SKF_AD_OFF + SKF_AD_PKTTYPE)},
-      {.code = BPF_JMP | BPF_JEQ | BPF_K, .jt = 0, .jf = 1, .k = PACKET_OUTGOING},
-      {.code = BPF_RET | BPF_K, .jt = 0, .jf = 0, .k = 0},
-      {.code = BPF_RET | BPF_K, .jt = 0, .jf = 0, .k = 0xffff'ffffU},
-  }};
-  const sock_fprog program{.len = code.size(), .filter = code.data()};
-  if (::setsockopt(descriptor, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program) != 0) {
-    fail_to_share("SO_ATTACH_FILTER");
-  }
-}
-
-// Discards the frames that wait in the socket. New frames keep arriving, so the loop discards no
-// more frames than can wait.
-void forget_received(int descriptor) {
-  constexpr int kMost = 1 << 17;
-  // The buffer must have room for the offload header, since the kernel otherwise drops the frame
-  // and returns an error. It also drops a frame that the header cannot describe, and returns an
-  // error. More frames may wait behind such a frame, so only EAGAIN ends the loop.
-  OffloadHeader header;
-  for (int i = 0; i < kMost; ++i) {
-    if (::recv(descriptor, &header, sizeof header, MSG_DONTWAIT | MSG_TRUNC) < 0 &&
-        errno == EAGAIN) {
-      return;
-    }
-  }
-}
-
 }  // namespace
 
 std::vector<sock_filter> fanout_program(const Spread& spread) {
@@ -213,7 +177,6 @@ std::vector<sock_filter> fanout_program(const Spread& spread) {
 }
 
 Fanout::Fanout(int descriptor, const Spread& spread) {
-  refuse_outgoing(descriptor);
   constexpr int kType = PACKET_FANOUT_CBPF | kIgnoreOutgoing;
   const int fresh = (kType | PACKET_FANOUT_FLAG_UNIQUEID) << 16;
   if (::setsockopt(descriptor, SOL_PACKET, PACKET_FANOUT, &fresh, sizeof fresh) != 0) {
@@ -232,11 +195,9 @@ Fanout::Fanout(int descriptor, const Spread& spread) {
 }
 
 void Fanout::add(int descriptor) {
-  refuse_outgoing(descriptor);
   if (::setsockopt(descriptor, SOL_PACKET, PACKET_FANOUT, &group_, sizeof group_) != 0) {
     fail_to_share("PACKET_FANOUT");
   }
-  forget_received(descriptor);
 }
 
 }  // namespace satrelay::dpdk

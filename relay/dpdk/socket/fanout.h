@@ -25,8 +25,8 @@ class Fanout {
   // Starts a group with its first socket. The sockets must be bound to the same interface, which
   // must be up. Throws std::runtime_error.
   Fanout(int descriptor, const Spread& spread);
-  // Adds a socket, which gets the number of the next queue. Discards the frames that this socket
-  // received before it joined the group: the first socket has also received them.
+  // Adds a socket, which gets the number of the next queue. The sockets must not have begun to
+  // receive: otherwise each would keep the frames that came before it joined the group.
   void add(int descriptor);
 
  private:

@@ -1,13 +1,17 @@
 #include "relay/dpdk/socket/packet_socket.h"
 
 #include <arpa/inet.h>
+#include <linux/filter.h>
 #include <linux/if_ether.h>
 #include <linux/if_packet.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
+#include <span>
 #include <stdexcept>
 #include <string>
 
@@ -48,11 +52,42 @@ void size_buffer(int descriptor, int forced, int plain, std::size_t bytes) {
     fail_socket("socket buffer");
 }
 
+void attach_filter(int descriptor, std::span<sock_filter> code) {
+  const sock_fprog program{.len = static_cast<unsigned short>(code.size()), .filter = code.data()};
+  if (::setsockopt(descriptor, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program) != 0) {
+    fail_socket("SO_ATTACH_FILTER");
+  }
+}
+
+constexpr sock_filter kIgnore{.code = BPF_RET | BPF_K, .jt = 0, .jf = 0, .k = 0};
+constexpr sock_filter kTake{.code = BPF_RET | BPF_K, .jt = 0, .jf = 0, .k = 0xffff'ffffU};
+
+void ignore_all(int descriptor) {
+  std::array<sock_filter, 1> code{kIgnore};
+  attach_filter(descriptor, code);
+}
+
+// Makes the socket ignore frames that this machine sends. Needed for kernels that do not know
+// PACKET_IGNORE_OUTGOING of a group (fanout.cc).
+void ignore_outgoing(int descriptor) {
+  std::array<sock_filter, 4> code{{
+      {.code = BPF_LD | BPF_W | BPF_ABS,
+       .jt = 0,
+       .jf = 0,
+       .k = static_cast<std::uint32_t>(SKF_AD_OFF + SKF_AD_PKTTYPE)},
+      {.code = BPF_JMP | BPF_JEQ | BPF_K, .jt = 0, .jf = 1, .k = PACKET_OUTGOING},
+      kIgnore,
+      kTake,
+  }};
+  attach_filter(descriptor, code);
+}
+
 }  // namespace
 
 PacketSocket::PacketSocket(unsigned index, unsigned queues)
     // Protocol 0: the socket receives nothing until it is bound.
-    : descriptor_(::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)) {
+    : descriptor_(::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)),
+      is_in_group_(queues > 1) {
   if (descriptor_ < 0) fail_socket("open");
   try {
     switch_on(descriptor_, PACKET_VNET_HDR, "PACKET_VNET_HDR");
@@ -61,6 +96,7 @@ PacketSocket::PacketSocket(unsigned index, unsigned queues)
     switch_on(descriptor_, PACKET_QDISC_BYPASS, "PACKET_QDISC_BYPASS");
     size_buffer(descriptor_, SO_RCVBUFFORCE, SO_RCVBUF, receive_buffer_of(queues));
     size_buffer(descriptor_, SO_SNDBUFFORCE, SO_SNDBUF, kSendBuffer);
+    ignore_all(descriptor_);
     bind_socket(descriptor_, index);
   } catch (...) {
     ::close(descriptor_);
@@ -69,6 +105,14 @@ PacketSocket::PacketSocket(unsigned index, unsigned queues)
 }
 
 PacketSocket::~PacketSocket() { ::close(descriptor_); }
+
+void PacketSocket::begin_to_receive() {
+  if (is_in_group_) return ignore_outgoing(descriptor_);
+  const int ignored = 0;
+  if (::setsockopt(descriptor_, SOL_SOCKET, SO_DETACH_FILTER, &ignored, sizeof ignored) != 0) {
+    fail_socket("SO_DETACH_FILTER");
+  }
+}
 
 bool PacketSocket::is_bound() const {
   sockaddr_ll address{};

@@ -25,12 +25,15 @@ class PacketSocket {
   }
   static constexpr std::size_t kSendBuffer = std::size_t{8} << 20;
 
-  // Opens a socket on interface `index`, in promiscuous mode. `queues`: number of sockets of the
-  // port. Throws std::runtime_error.
+  // Opens a socket on interface `index`, in promiscuous mode. The socket ignores all frames until
+  // begin_to_receive(). `queues`: number of sockets of the port. Throws std::runtime_error.
   explicit PacketSocket(unsigned index, unsigned queues = 1);
   PacketSocket(const PacketSocket&) = delete;
   PacketSocket& operator=(const PacketSocket&) = delete;
   ~PacketSocket();
+
+  // Throws std::runtime_error.
+  void begin_to_receive();
 
   // Whether the socket is bound to an interface. The kernel unbinds it when the interface vanishes.
   // Any thread may call this.
@@ -51,6 +54,7 @@ class PacketSocket {
 
  private:
   int descriptor_ = -1;
+  bool is_in_group_;  // whether other sockets share the frames of the interface
   std::atomic<unsigned> changes_ = 0;
   // The sum of the kernel's counts. A read resets the kernel's count to zero.
   mutable std::atomic<std::uint64_t> dropped_ = 0;

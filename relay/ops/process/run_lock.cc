@@ -69,6 +69,8 @@ RunLock::RunLock(const std::filesystem::path& file, const std::string& what) {
 
 RunLock::~RunLock() { ::close(descriptor_); }
 
+void RunLock::pass_on() const { ::fcntl(descriptor_, F_SETFD, 0); }
+
 std::filesystem::path runtime_folder(const std::string& prefix) {
   const char* folder = std::getenv("RUNTIME_DIRECTORY");
   if (folder == nullptr && ::getuid() == 0) folder = "/var/run";

@@ -25,8 +25,11 @@ class RunLock {
   RunLock& operator=(const RunLock&) = delete;
   ~RunLock();
 
+  // Programs that this process executes inherit the lock. Without this call none does.
+  void pass_on() const;
+
  private:
-  int descriptor_ = -1;  // closed on exec, so that no other program inherits the lock
+  int descriptor_ = -1;
 };
 
 // Returns the folder in which DPDK 22.11 (eal_create_runtime_dir()) puts the sockets of a program

@@ -51,6 +51,7 @@ void tell_of(const dpdk::Port& port, unsigned workers) {
   }
   ops::log_info(port.description() + ", MTU " + std::to_string(port.mtu()) + ", " +
                 port.mac().to_string());
+  for (const std::string& change : port.changes()) ops::log_info(change);
   for (const std::string& notice : port.notices()) ops::log_warning(notice);
 }
 

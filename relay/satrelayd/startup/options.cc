@@ -28,6 +28,9 @@ ParsedOptions parse_options(int argc, const char* const* argv) {
   app.add_option("-c,--config", options.file, "gateway.yaml (docs/configuration.md lists its keys)")
       ->type_name("FILE");
   app.add_flag("--check", options.check, "only validate the configuration");
+  app.add_flag(
+      "--force", options.force,
+      "take an interface even if a bridge or a bond has it, which forwards its frames, too");
   std::string under;
   const CLI::Option* const keys =
       app.add_option("--keys", under,

@@ -9,6 +9,7 @@ namespace satrelay::satrelayd {
 struct Options {
   std::string file;    // name of the configuration file
   bool check = false;  // true if the program must only check the configuration
+  bool force = false;  // takes an interface even if a bridge or a bond has it
 };
 
 struct ParsedOptions {

@@ -1,6 +1,7 @@
 #include "relay/satrelayd/startup/rights.h"
 
 #include <linux/capability.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -18,15 +19,26 @@
 namespace satrelay::satrelayd {
 namespace {
 
-// Returns the capabilities that the gateway must keep: CAP_NET_ADMIN to close an af_xdp port, and
-// CAP_IPC_LOCK for memory that a PCI device accesses.
-std::vector<int> needed_by(const config::Gateway& config) {
-  std::vector<int> capabilities;
-  for (const config::Port* port : {&config.lan, &config.wan}) {
-    if (port->driver == config::Driver::kAfXdp) capabilities.push_back(CAP_NET_ADMIN);
-    if (port->driver == config::Driver::kPci) capabilities.push_back(CAP_IPC_LOCK);
+// Returns the capabilities that the gateway must keep: CAP_NET_ADMIN to close an af_xdp port, which
+// a supervisor does in its place.
+std::vector<int> needed_by(const config::Gateway& config, bool has_supervisor) {
+  const auto is_xdp = [](const config::Port& port) {
+    return port.driver == config::Driver::kAfXdp;
+  };
+  if (!has_supervisor && (is_xdp(config.lan) || is_xdp(config.wan))) return {CAP_NET_ADMIN};
+  return {};
+}
+
+// Memory that a PCI device accesses is locked, also memory that DPDK adds later. The limit holds
+// where CAP_IPC_LOCK does not.
+void allow_locked_memory(const config::Gateway& config) {
+  if (config.lan.driver != config::Driver::kPci && config.wan.driver != config::Driver::kPci)
+    return;
+  const rlimit none{.rlim_cur = RLIM_INFINITY, .rlim_max = RLIM_INFINITY};
+  if (::setrlimit(RLIMIT_MEMLOCK, &none) != 0) {
+    ops::log_warning(std::string("the limit of locked memory stays: ") + std::strerror(errno) +
+                     "; set LimitMEMLOCK=infinity, or ulimit -l unlimited");
   }
-  return capabilities;
 }
 
 }  // namespace
@@ -73,11 +85,13 @@ std::optional<config::Contradiction> object_to_user(const config::Gateway& confi
   return config::Contradiction{.path = "access.user", .message = ops::no_such_user(config.user)};
 }
 
-std::string give_up_rights(const config::Gateway& config, const std::optional<ops::RunUser>& user) {
-  if (!user) return dpdk::keep_only(needed_by(config));
+std::string give_up_rights(const config::Gateway& config, const std::optional<ops::RunUser>& user,
+                           bool has_supervisor) {
+  allow_locked_memory(config);
+  const std::vector<int> needed = needed_by(config, has_supervisor);
+  if (!user) return dpdk::keep_only(needed);
   return dpdk::keep_only(
-      needed_by(config),
-      dpdk::Identity{.user = user->user, .group = user->group, .groups = user->groups});
+      needed, dpdk::Identity{.user = user->user, .group = user->group, .groups = user->groups});
 }
 
 void warn_of_reload(const config::Gateway& config, const std::string& file) {

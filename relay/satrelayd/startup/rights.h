@@ -25,9 +25,10 @@ std::optional<ops::RunUser> find_run_user(const config::Gateway& config);
 void warn_of_user(const config::Gateway& config, const std::optional<ops::RunUser>& user);
 std::optional<config::Contradiction> object_to_user(const config::Gateway& config);
 
-// Changes to `user`, if there is one, and keeps only the capabilities that the ports need. Returns
-// their names.
-std::string give_up_rights(const config::Gateway& config, const std::optional<ops::RunUser>& user);
+// Changes to `user`, if there is one, and keeps only the capabilities that the ports need. A
+// gateway with a supervisor keeps none. Returns their names.
+std::string give_up_rights(const config::Gateway& config, const std::optional<ops::RunUser>& user,
+                           bool has_supervisor);
 // Warns of files that root could read at the start, but that the gateway's user cannot read at a
 // reload.
 void warn_of_reload(const config::Gateway& config, const std::string& file);

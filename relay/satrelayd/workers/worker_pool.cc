@@ -99,6 +99,7 @@ void WorkerPool::run(Thread& thread) {
   dpdk::PollLoop loop(config_.polling, ports_, thread.index);
   loop.watch(handover_->descriptor(thread.index));
   loop.run([&](Instant now) {
+    thread.last_round.store((now - Instant()).to_nanoseconds(), std::memory_order_relaxed);
     thread.member.worker->note_round(loop.last_round());
     thread.member.worker->answer_bell(loop.last_rest());
     // If this thread was stopped, the leader may have used the engine with a time after `now`. So
@@ -113,6 +114,13 @@ void WorkerPool::run(Thread& thread) {
   });
   // The leader may be waiting for all followers to stop. It must not wait for this one.
   safepoint_.leave(thread.index - 1);
+}
+
+bool WorkerPool::all_have_run_since(Instant then) const {
+  const std::int64_t least = (then - Instant()).to_nanoseconds();
+  return std::ranges::all_of(threads_, [&](const auto& thread) {
+    return thread->last_round.load(std::memory_order_relaxed) >= least;
+  });
 }
 
 WorkerPool::Pause::Pause(WorkerPool& worker_pool) : worker_pool_(worker_pool) {

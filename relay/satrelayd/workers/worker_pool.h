@@ -38,6 +38,9 @@ class WorkerPool {
   // Requests a stop, and waits until the threads have ended.
   ~WorkerPool();
 
+  // Whether all threads of the pool have begun a round since then. Only the leader may call this.
+  bool all_have_run_since(Instant then) const;
+
   // While a Pause exists, all threads of the pool are stopped between two rounds, and the leader
   // may use their data. Only the leader may create a Pause, and only one at a time.
   class Pause {
@@ -61,6 +64,7 @@ class WorkerPool {
     unsigned index = 0;  // index of the thread's worker
     Member member;
     pthread_t id{};
+    std::atomic<std::int64_t> last_round = 0;  // when it began, in nanoseconds of dpdk::now()
     std::atomic<bool> has_ended = false;
   };
   static void* enter(void* thread);

@@ -12,7 +12,6 @@ SCRIPTS = (
     "deploy/bind-ports.sh",
     "deploy/build.sh",
     "deploy/demo.sh",
-    "deploy/satrelay-supervise",
     "deploy/setup.sh",
     "tests/run.sh",
     "tests/bench/compare.sh",
@@ -29,6 +28,12 @@ def check_refused(*words: str) -> None:
 def test_program(name: str) -> None:
     program = os.path.join(build_folder(), "relay", name, name)
     check_refused(program, "--no-such-option")
+
+
+def test_supervisor() -> None:
+    program = programs().satrelay_supervise
+    for words in ((), ("nonsense",), ("run",), ("run", "-c"), ("join",), ("part", "lan0")):
+        check_refused(program, *words)
 
 
 @pytest.mark.parametrize("name", SCRIPTS)

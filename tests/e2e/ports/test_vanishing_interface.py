@@ -1,5 +1,6 @@
 """Interfaces under a gateway that go down, are renamed, vanish and come back."""
 
+import os
 import socket
 import time
 
@@ -108,6 +109,27 @@ def test_wan_vanishes_and_returns(lab: Lab) -> None:
         lab.wait_for_peers()
         echo(*ends, b"behind")
     converse(lab, 9002)
+
+
+def test_a_supervisor_corrects_one_that_returns_unfit(lab: Lab) -> None:
+    """The gateway has given up the rights to do so, and goes on with its flows."""
+    near = lab.gateway_a
+    check(near.daemon.stop() == 0, "the gateway did not stop in order")
+    os.environ["SATRELAYD"] = lab.programs.satrelayd
+    near.daemon.argv = [lab.programs.satrelay_supervise, "run", "-c", near.config_path]
+    near.start()
+    lab.wait_for_peers()
+    with connection(lab, 9001) as ends:
+        echo(*ends, b"before")
+        near.space.ip("link", "del", LAN)
+        wait_for_link(near, "lan", "gone")
+        put_client_back(lab, mtu=1400)
+        wait_for_link(near, "lan", "up")
+        echo(*ends, b"behind")
+    check("has an MTU of 1400" not in near.daemon.log(), "it was not corrected")
+    check(near.daemon.stop() == 0, "the supervisor did not stop in order")
+    link = near.space.run("ip", "link", "show", "dev", LAN)
+    check("master sr" in link, f"joined: {link}")
 
 
 def test_one_that_returns_unfit_ends_the_gateway(lab: Lab) -> None:

@@ -361,13 +361,14 @@ TEST(FanoutSockets, EachFrameComesToOneSocketAndNoneThatLeaves) {
     std::vector<std::unique_ptr<PacketSocket>> sockets;
     std::optional<Fanout> group;
     for (unsigned i = 0; i < spread.queues; ++i) {
-      sockets.push_back(std::make_unique<PacketSocket>(index));
+      sockets.push_back(std::make_unique<PacketSocket>(index, spread.queues));
       if (group) {
         group->add(sockets.back()->descriptor());
       } else {
         group.emplace(sockets.back()->descriptor(), spread);
       }
     }
+    for (const auto& socket : sockets) socket->begin_to_receive();
     constexpr std::byte kMark{0x77};
     const Host near("va");
     const Host far("vb");
@@ -389,7 +390,7 @@ TEST(FanoutSockets, EachFrameComesToOneSocketAndNoneThatLeaves) {
   if (!allowed) GTEST_SKIP() << "no right to a network namespace";
 }
 
-TEST(FanoutSockets, WhatCameBeforeASocketWasInTheGroupComesOnce) {
+TEST(FanoutSockets, NoFrameComesBeforeTheGroupBeginsToReceive) {
   bool allowed = false;
   std::thread([&] {
     allowed = ::unshare(CLONE_NEWNET) == 0;
@@ -398,19 +399,27 @@ TEST(FanoutSockets, WhatCameBeforeASocketWasInTheGroupComesOnce) {
                           "ip link set vb up"),
               0);
     const unsigned index = ::if_nametoindex("va");
-    const PacketSocket first(index);
-    const PacketSocket second(index);
+    PacketSocket first(index, 2);
+    PacketSocket second(index, 2);
     constexpr std::byte kMark{0x78};
     constexpr unsigned kFrames = 5;
     const Host far("vb");
     const Flow flow{*IpAddress::parse("203.0.113.5"), *IpAddress::parse("198.51.100.5"), 1, 80};
     Packet frame = framed(v4(flow, kTcp));
     frame.back() = kMark;
-    for (unsigned i = 0; i < kFrames; ++i) ASSERT_TRUE(far.send(frame));
+    const auto send = [&] {
+      for (unsigned i = 0; i < kFrames; ++i) ASSERT_TRUE(far.send(frame));
+    };
+    send();
     Fanout group(first.descriptor(), {.queues = 2});
     group.add(second.descriptor());
-    EXPECT_EQ(received(first, kMark), kFrames);
-    EXPECT_EQ(received(second, kMark), 0U);
+    send();
+    EXPECT_EQ(received(first, kMark) + received(second, kMark), 0U);
+    first.begin_to_receive();
+    second.begin_to_receive();
+    send();
+    EXPECT_EQ(received(first, kMark) + received(second, kMark), kFrames);
+    EXPECT_EQ(first.dropped() + second.dropped(), 0U) << "frames that are ignored are not lost";
   }).join();
   if (!allowed) GTEST_SKIP() << "no right to a network namespace";
 }

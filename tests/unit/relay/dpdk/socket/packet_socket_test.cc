@@ -12,9 +12,9 @@
 #include <functional>
 #include <thread>
 
-#include "relay/dpdk/socket/kernel_interface.h"
 #include "relay/dpdk/socket/socket_receiver.h"
 #include "relay/dpdk/socket/socket_sender.h"
+#include "relay/kernel/kernel_interface.h"
 #include "tests/unit/pep/wire/large_frame.h"
 #include "tests/unit/relay/dpdk/device/packet_fixture.h"
 
@@ -76,6 +76,7 @@ TEST_F(PacketSocketTest, AnErrorOfTheReceiverCostsNoFrameToSend) {
     const Tap tap;
     if (!tap.is_open()) GTEST_SKIP() << "no /dev/net/tun";
     PacketSocket socket(::if_nametoindex("tap0"));
+    socket.begin_to_receive();
     SocketReceiver receiver(socket.descriptor(), pool(), 1500);
     SocketSender sender(socket.descriptor(), SocketSender::LargeFrames::kWhereTaken);
     Burst burst;
@@ -100,7 +101,7 @@ TEST_F(PacketSocketTest, AnInterfaceIsToldNotToMerge) {
     ASSERT_EQ(std::system("ip link add va mtu 1508 type veth peer name vb mtu 1508"), 0);
     const std::vector<std::string> on{"gro"};
     ASSERT_EQ(std::system("ethtool -K va gro on"), 0);
-    KernelInterface interface("va");
+    kernel::KernelInterface interface("va");
     ASSERT_EQ(interface.active_merge_offloads(), on);
     interface.prepare(1500);
     EXPECT_TRUE(interface.active_merge_offloads().empty());
@@ -115,6 +116,7 @@ TEST_F(PacketSocketTest, OneCallTakesSoMuchWhereAllIsDropped) {
                           "ip link set va up && ip link set vb up"),
               0);
     PacketSocket socket(::if_nametoindex("va"));
+    socket.begin_to_receive();
     PacketSocket host(::if_nametoindex("vb"));
     SocketReceiver receiver(socket.descriptor(), pool(), 1500);
     constexpr std::size_t kHead = sizeof(OffloadHeader);

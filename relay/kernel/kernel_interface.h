@@ -8,7 +8,7 @@
 
 #include "pep/base/address.h"
 
-namespace satrelay::dpdk {
+namespace satrelay::kernel {
 
 class KernelInterface {
  public:
@@ -18,10 +18,14 @@ class KernelInterface {
   KernelInterface& operator=(const KernelInterface&) = delete;
   ~KernelInterface();
 
+  struct Preparation {
+    std::vector<std::string> notices;  // for each failure, what the operator can do
+    std::vector<std::string> changes;  // changes that outlive this process
+  };
   // Sets the MTU (with room for two VLAN tags), switches off the receive offloads that merge
-  // frames, keeps the kernel's IP stack off the interface and brings it up. For each failure,
-  // returns a sentence that says what the operator can do. Throws if the port cannot work.
-  std::vector<std::string> prepare(std::uint16_t mtu);
+  // frames, keeps the kernel's IP stack off the interface and brings it up. Throws if the port
+  // cannot work.
+  Preparation prepare(std::uint16_t mtu);
 
   // Returns the reasons why a port with this MTU cannot use the interface in its current state.
   // prepare() would correct the state, but needs rights that this process may have given up.
@@ -41,7 +45,7 @@ class KernelInterface {
  private:
   bool has_flag(unsigned flag) const;
   bool try_mtu(unsigned mtu);
-  void set_mtu(std::uint16_t mtu);
+  void set_mtu(std::uint16_t mtu, std::vector<std::string>& changes);
   void disable_merge_offloads(std::vector<std::string>& notices);
   void keep_kernel_off(std::vector<std::string>& notices);
   void bring_up();
@@ -58,4 +62,4 @@ std::string interface_name(unsigned index);
 // link.
 std::vector<std::string> check_kernel_backlog();
 
-}  // namespace satrelay::dpdk
+}  // namespace satrelay::kernel

@@ -1,4 +1,4 @@
-#include "relay/dpdk/socket/kernel_interface.h"
+#include "relay/kernel/kernel_interface.h"
 
 #include <ifaddrs.h>
 #include <linux/ethtool.h>
@@ -18,7 +18,7 @@
 #include <stdexcept>
 #include <string_view>
 
-namespace satrelay::dpdk {
+namespace satrelay::kernel {
 namespace {
 
 // The name in the kernel's table of features, and the name for ethtool -K.
@@ -198,13 +198,13 @@ std::vector<std::string> KernelInterface::active_merge_offloads() const {
   return names;
 }
 
-std::vector<std::string> KernelInterface::prepare(std::uint16_t mtu) {
-  std::vector<std::string> notices;
-  set_mtu(mtu);
-  disable_merge_offloads(notices);
-  keep_kernel_off(notices);
+KernelInterface::Preparation KernelInterface::prepare(std::uint16_t mtu) {
+  Preparation done;
+  set_mtu(mtu, done.changes);
+  disable_merge_offloads(done.notices);
+  keep_kernel_off(done.notices);
   bring_up();
-  return notices;
+  return done;
 }
 
 bool KernelInterface::try_mtu(unsigned mtu) {
@@ -213,12 +213,17 @@ bool KernelInterface::try_mtu(unsigned mtu) {
   return ::ioctl(socket_, SIOCSIFMTU, &request) == 0;
 }
 
-void KernelInterface::set_mtu(std::uint16_t mtu) {
+void KernelInterface::set_mtu(std::uint16_t mtu, std::vector<std::string>& changes) {
   // The kernel allows one 802.1Q tag in addition to the MTU, but no 802.1ad tag and no second tag.
   // So set an MTU with room for two tags, if the device supports it.
   constexpr unsigned kTwoTags = 8;
   const std::uint16_t present = this->mtu();
   if (present == mtu + kTwoTags || try_mtu(mtu + kTwoTags) || present == mtu || try_mtu(mtu)) {
+    if (const std::uint16_t now = this->mtu(); now != present) {
+      changes.push_back("interface " + name_ + ": MTU " + std::to_string(now) + " instead of " +
+                        std::to_string(present) +
+                        (now == mtu ? "" : ", with room for two VLAN tags"));
+    }
     return;
   }
   const std::string reason = std::strerror(errno);
@@ -302,4 +307,4 @@ std::vector<std::string> check_kernel_backlog() {
           std::to_string(kWanted)};
 }
 
-}  // namespace satrelay::dpdk
+}  // namespace satrelay::kernel
