@@ -11,7 +11,7 @@ namespace satrelay::ctl {
 
 namespace {
 
-std::string name_of(const Json& each) {
+std::string class_name(const Json& each) {
   std::string name = text(each, "name");
   if (text(each, "changed") == "yes") name += " (set)";
   return name;
@@ -28,7 +28,7 @@ std::string render_classes(const Json& classes, std::size_t width) {
   using gateway::ClassUse;
   return format_listing(
       classes,
-      {words("class", name_of), figure_unless_zero("weight", "weight", text::plain),
+      {words("class", class_name), figure_unless_zero("weight", "weight", text::plain),
        figure_unless_zero("guaranteed", "guaranteed_bps", bits_per_second),
        figure_unless_zero("maximum", "maximum_bps", bits_per_second),
        figure("hosts", "hosts", text::count), figure("waiting frames", "held_frames", text::count),

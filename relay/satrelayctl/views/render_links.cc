@@ -11,7 +11,7 @@ namespace {
 
 // Marks a link if the gateway finds its capacity itself. Capacities that were configured or set
 // have separate columns.
-std::string name_of_link(const Json& each) {
+std::string link_name(const Json& each) {
   std::string name = text(each, "name");
   if (text(each, "finds_capacity") == "yes") name += " (finds)";
   return name;
@@ -22,7 +22,7 @@ std::string name_of_link(const Json& each) {
 std::string render_links(const Json& links, std::size_t width) {
   return format_listing(
       links,
-      {words("link", name_of_link), figure("peers", "peers", text::count),
+      {words("link", link_name), figure("peers", "peers", text::count),
        figure("send", "send_capacity_bps", bits_per_second),
        figure_unless_zero("configured", "send_configured_bps", bits_per_second),
        figure_unless_zero("set", "send_commanded_bps", bits_per_second),
