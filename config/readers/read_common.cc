@@ -20,31 +20,6 @@ bool is_hex(std::string_view text) {
                      [](char c) { return std::isxdigit(static_cast<unsigned char>(c)) != 0; });
 }
 
-// A comma or '=' would end the value inside DPDK's device arguments.
-std::string read_interface(const Value& value) {
-  constexpr std::string_view kHint = "write the name of a kernel interface, like eth1";
-  std::string name = value.text(kHint);
-  const bool good = name.size() <= kMaxInterfaceName && name != "." && name != ".." &&
-                    std::all_of(name.begin(), name.end(), [](char c) {
-                      return is_name_character(c) || c == '.' || c == '@';
-                    });
-  if (!good) value.refuse("is not an interface name", kHint);
-  return name;
-}
-
-// "0000:01:00.0", or "01:00.0" in domain 0000.
-std::string read_pci(const Value& value) {
-  constexpr std::string_view kHint = "write a PCI address, like 0000:01:00.0";
-  std::string text = value.text(kHint);
-  if (text.size() == 7) text.insert(0, "0000:");
-  const std::string_view t = text;
-  const bool good = t.size() == 12 && is_hex(t.substr(0, 4)) && t[4] == ':' &&
-                    is_hex(t.substr(5, 2)) && t[7] == ':' && is_hex(t.substr(8, 2)) &&
-                    t[10] == '.' && t[11] >= '0' && t[11] <= '7';
-  if (!good) value.refuse("is not a PCI address", kHint);
-  return text;
-}
-
 // The key that names the device. A driver has exactly one such key.
 const char* device_key(Driver driver) {
   switch (driver) {
@@ -70,6 +45,30 @@ Driver read_driver(const Value& value, const Fields& fields) {
 }
 
 }  // namespace
+
+// A comma or '=' would end the value inside DPDK's device arguments.
+std::string read_interface(const Value& value) {
+  constexpr std::string_view kHint = "write the name of a kernel interface, like eth1";
+  std::string name = value.text(kHint);
+  const bool good = name.size() <= kMaxInterfaceName && name != "." && name != ".." &&
+                    std::all_of(name.begin(), name.end(), [](char c) {
+                      return is_name_character(c) || c == '.' || c == '@';
+                    });
+  if (!good) value.refuse("is not an interface name", kHint);
+  return name;
+}
+
+std::string read_pci(const Value& value) {
+  constexpr std::string_view kHint = "write a PCI address, like 0000:01:00.0";
+  std::string text = value.text(kHint);
+  if (text.size() == 7) text.insert(0, "0000:");
+  const std::string_view t = text;
+  const bool good = t.size() == 12 && is_hex(t.substr(0, 4)) && t[4] == ':' &&
+                    is_hex(t.substr(5, 2)) && t[7] == ':' && is_hex(t.substr(8, 2)) &&
+                    t[10] == '.' && t[11] >= '0' && t[11] <= '7';
+  if (!good) value.refuse("is not a PCI address", kHint);
+  return text;
+}
 
 void check_name(const Value& place, const std::string& name) {
   const bool good = !name.empty() && name.size() <= kMostNameCharacters &&

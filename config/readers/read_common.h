@@ -17,6 +17,10 @@ const Keys<Worker>& worker_keys();
 const Keys<Worker>& only_worker_keys();
 
 Port read_port(const Value& value);
+// The name of a kernel interface.
+std::string read_interface(const Value& value);
+// "0000:01:00.0", or "01:00.0" in domain 0000. Returns the long form.
+std::string read_pci(const Value& value);
 // `most` is the largest number of workers that the program may have. If `most` is 1, `count` and
 // `cpus` are refused.
 Worker read_worker(const Value& value, unsigned most = 1);

@@ -12,7 +12,6 @@
 namespace satrelay::config {
 namespace {
 
-constexpr Bounds<BitRate> kLinkRate{BitRate::bits_per_second(1'000), kMostLinkRate};
 constexpr Bounds<Duration> kBridgedQueue{Duration::milliseconds(1), Duration::seconds(10)};
 
 Kind<std::optional<double>> bridged_share() {
