@@ -38,6 +38,7 @@ NewFile::NewFile(std::filesystem::path path, Existing existing)
   // lstat() also finds a symbolic link without a target. Replace only regular files, never devices
   // or folders.
   const bool is_there = ::lstat(path_.c_str(), &status) == 0;
+  if (is_there && S_ISDIR(status.st_mode)) fail(path_, "is a folder; move it away");
   if (is_there && existing_ == Existing::kKeep) fail(path_, kThere);
   if (is_there && !S_ISREG(status.st_mode)) fail(path_, "is not a regular file");
   descriptor_ = ::mkostemp(temporary_.data(), O_CLOEXEC);

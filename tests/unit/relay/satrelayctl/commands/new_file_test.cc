@@ -82,6 +82,13 @@ TEST(NewFile, NeverReplacesWhatIsNoFile) {
   EXPECT_THROW(NewFile(link, Existing::kKeep), std::runtime_error);
   EXPECT_THROW(NewFile(link, Existing::kReplace), std::runtime_error);
   EXPECT_THROW(NewFile("/nonexistent/a", Existing::kKeep), std::runtime_error);
+  // --force would not help.
+  try {
+    NewFile(folder.path(), Existing::kKeep);
+    FAIL();
+  } catch (const std::runtime_error& error) {
+    EXPECT_EQ(error.what(), folder.path().string() + ": is a folder; move it away");
+  }
 }
 
 }  // namespace
