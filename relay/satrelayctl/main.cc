@@ -4,12 +4,12 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
-#include <cstdlib>
 #include <exception>
 #include <filesystem>
 #include <functional>
 #include <iostream>
 #include <list>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
@@ -33,6 +33,7 @@
 #include "relay/satrelayctl/commands/keygen.h"
 #include "relay/satrelayctl/commands/top.h"
 #include "relay/satrelayctl/commands/watch.h"
+#include "relay/satrelayctl/init/init.h"
 #include "relay/satrelayctl/support/gateway_choice.h"
 #include "relay/satrelayctl/support/tech_support.h"
 #include "relay/satrelayctl/views/render.h"
@@ -66,14 +67,6 @@ std::string option_name(std::string name) {
   return "--" + name;
 }
 
-Marks terminal_marks() {
-  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
-    const char* locale = std::getenv(name);
-    if (locale != nullptr && *locale != '\0') return marks_of(locale);
-  }
-  return Marks::kAscii;
-}
-
 // The arguments of a command of the control socket, as the user typed them.
 struct ControlArguments {
   std::vector<std::string> values;    // values by position; "" if an argument was left out
@@ -99,6 +92,7 @@ class Program {
   void add_capture();
   void add_tech_support();
   void add_keygen();
+  void add_init();
   void add_completion();
   void add_help();
 
@@ -166,6 +160,7 @@ Program::Program() {
     if (spec.use != ops::ControlUse::kSocketOnly) add_control(spec);
   }
   add_tech_support();
+  add_init();
   add_keygen();
   add_completion();
   add_help();
@@ -393,6 +388,13 @@ void Program::add_keygen() {
   takes_file(*command->add_option(
       "FILE", key_file_,
       "A new file, which only its owner may read; without it, the secret is printed"));
+}
+
+void Program::add_init() {
+  const auto options = std::make_shared<init::Options>();
+  CLI::App* command = add("init", "Asks for what two gateways need, and writes their files",
+                          kOthers, [options] { return init::run(*options); });
+  for (CLI::Option* file : init::add_options(*command, *options)) takes_file(*file);
 }
 
 void Program::add_completion() {

@@ -146,6 +146,9 @@ MAY_INCLUDE = {
                                     "config/text/units.h", "relay/ops/control/nearest_word.h",
                                     "relay/ops/events/event_words.h", "relay/ops/events/severity.h",
                                     "relay/ops/stats/histogram_list.h", "relay/ops/stats/history_words.h"],
+    # Writes configurations, and so reads values with their readers.
+    "relay/satrelayctl/init": ["pep/base", "pep/wire", "config", "relay/text", "relay/satrelayctl/commands",
+                               "relay/satrelayctl/support", "relay/satrelayctl/views/screen.h"],
     "relay/satpanel": OUTSIDE + ["relay/metrics", "config/model/schema.h", "config/text/descriptor.h",
                                  "config/text/ip_words.h", "config/text/text_file.h", "relay/ops/events/event.h",
                                  "relay/ops/log/log.h", "relay/ops/control/nearest_word.h",

@@ -32,17 +32,13 @@ std::string make_key() {
   return line;
 }
 
-namespace {
-
-// Lets the gateway's user read the file. The gateway reads the file as root when it starts, but as
-// this user when it reloads its configuration.
+// The gateway reads the file as root when it starts, but as its own user when it reloads its
+// configuration.
 bool let_gateway_read(int descriptor) {
   const passwd* user = ::geteuid() == 0 ? ::getpwnam(config::kGatewayUser) : nullptr;
   return user == nullptr ||
          (::fchown(descriptor, 0, user->pw_gid) == 0 && ::fchmod(descriptor, 0640) == 0);
 }
-
-}  // namespace
 
 void write_key_file(const std::filesystem::path& file) {
   const auto fail = [&](const std::string& what) {

@@ -18,20 +18,6 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMostInterfaces = 64;
 
-// Returns the first line of a file of the kernel, or "-" if the file is missing or empty.
-std::string line_of(const fs::path& file) {
-  std::ifstream in(file);
-  std::string line;
-  return std::getline(in, line) && !line.empty() ? line : "-";
-}
-
-// Returns the name of a symbolic link's target, which is a driver or an IOMMU group.
-std::string target_of(const fs::path& link) {
-  std::error_code error;
-  const fs::path target = fs::read_symlink(link, error);
-  return error || target.empty() ? "-" : target.filename().string();
-}
-
 // Returns the names in a folder that begin with `begin`, sorted by number: node2 before node10.
 std::vector<std::string> names_in(const fs::path& folder, std::string_view begin) {
   std::vector<std::string> names;
@@ -181,6 +167,18 @@ std::string numa_nodes(const fs::path& root) {
 }
 
 }  // namespace
+
+std::string line_of(const fs::path& file) {
+  std::ifstream in(file);
+  std::string line;
+  return std::getline(in, line) && !line.empty() ? line : "-";
+}
+
+std::string target_of(const fs::path& link) {
+  std::error_code error;
+  const fs::path target = fs::read_symlink(link, error);
+  return error || target.empty() ? "-" : target.filename().string();
+}
 
 std::string describe_machine(const fs::path& root) {
   return processor(root) + numa_nodes(root) + memory(root) + hugepages(root) +

@@ -8,6 +8,10 @@
 
 namespace satrelay::ctl {
 
+// Returns the first line of a file of the kernel, or "-" if the file is missing or empty.
+std::string line_of(const std::filesystem::path& file);
+// Returns the name of a symbolic link's target, which is a driver or an IOMMU group, or "-".
+std::string target_of(const std::filesystem::path& link);
 // `root` is a folder with proc/, sys/ and etc/. A missing value is shown as "-".
 std::string describe_machine(const std::filesystem::path& root);
 // Returns the name of the system, such as "Debian GNU/Linux 12 (bookworm)".

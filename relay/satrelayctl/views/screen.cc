@@ -4,6 +4,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <iostream>
 
 #include "relay/satrelayctl/commands/interruption.h"
@@ -17,6 +18,14 @@ std::size_t output_width() {
   // If the terminal does not report its width, assume the traditional 80 columns.
   const bool says = ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col != 0;
   return says ? window.ws_col : ScreenSize().columns;
+}
+
+Marks terminal_marks() {
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    const char* locale = std::getenv(name);
+    if (locale != nullptr && *locale != '\0') return marks_of(locale);
+  }
+  return Marks::kAscii;
 }
 
 Screen::Screen() {

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <string>
 
+#include "relay/satrelayctl/views/render_history.h"
 #include "relay/satrelayctl/views/render_top.h"
 
 namespace satrelay::ctl {
@@ -13,6 +14,8 @@ namespace satrelay::ctl {
 // Returns the largest length of a line on standard output, in characters. Returns text::kAnyWidth
 // if standard output is not a terminal, so that the reader of a pipe gets all columns.
 std::size_t output_width();
+// Returns the set of characters that the locale of the environment allows.
+Marks terminal_marks();
 
 // The alternate screen of the terminal, without a cursor. Keys are read without waiting for Enter,
 // and lines are cut at the edge. The destructor restores the terminal.
