@@ -162,7 +162,8 @@ run() {
 
 reports=()
 # run_meson BUILD FACTOR LISTED [PART]: runs the tests that list_meson has listed. Meson's time limits are for an idle
-# machine, so FACTOR multiplies them. Meson names its logs after the program that wraps the tests: tests-python3.
+# machine, so FACTOR multiplies them. Meson splits the wrapper's command line as a shell does, and names its logs after
+# the program in it: tests-python3.
 run_meson() {
   local folder=$1 names suite options=() base=tests${4-}
   local log=$1/meson-logs/$base-python3
@@ -171,7 +172,7 @@ run_meson() {
   while read -r suite; do options+=(--suite "$suite"); done < <(cut -d' ' -f1 <<<"$3" | sort -u)
   rm -f "$log".*
   run "${invoker[@]}" meson test -C "$folder" --no-rebuild --logbase "$base" --print-errorlogs \
-    --wrapper "/usr/bin/python3 -SE $here/processor_time.py" --timeout-multiplier "$2" "${options[@]}" "${names[@]}"
+    --wrapper "/usr/bin/python3 -SE \"$here/processor_time.py\"" --timeout-multiplier "$2" "${options[@]}" "${names[@]}"
   [ -s "$log.json" ] || die "meson test ended with status $status and without $log.json"
   reports+=("$log.json")
 }

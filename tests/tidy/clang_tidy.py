@@ -18,6 +18,7 @@ import json
 import os
 import pathlib
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -129,7 +130,8 @@ def one_by_one(database):
             entries.append(entry)
             continue
         for name in UNITY_INCLUDE.findall(path.read_text()):
-            entries.append(entry | {"file": name, "command": entry["command"].replace(entry["file"], name)})
+            command = entry["command"].replace(entry["file"], shlex.quote(name))
+            entries.append(entry | {"file": name, "command": command})
     return entries
 
 

@@ -92,13 +92,13 @@ class ClangTidyTest(unittest.TestCase):
     def test_reads_alone_what_is_compiled_together(self):
         with tempfile.TemporaryDirectory() as folder:
             pathlib.Path(folder, "lib.p").mkdir()
-            pathlib.Path(folder, "lib.p/lib-unity0.cpp").write_text("#include</src/a.cc>\n#include</src/b.cc>\n")
+            pathlib.Path(folder, "lib.p/lib-unity0.cpp").write_text("#include</src/a.cc>\n#include</my src/b.cc>\n")
             together = {"directory": folder, "file": "lib.p/lib-unity0.cpp",
                         "command": "g++ -Ilib.p -o lib.p/meson-generated_lib-unity0.cpp.o -c lib.p/lib-unity0.cpp"}
             alone = {"directory": folder, "file": "../main.cc", "command": "g++ -c ../main.cc"}
             made = clang_tidy.one_by_one([together, alone])
-            self.assertEqual([each["file"] for each in made], ["/src/a.cc", "/src/b.cc", "../main.cc"])
-            self.assertTrue(made[1]["command"].endswith(" -c /src/b.cc"))
+            self.assertEqual([each["file"] for each in made], ["/src/a.cc", "/my src/b.cc", "../main.cc"])
+            self.assertTrue(made[1]["command"].endswith(" -c '/my src/b.cc'"))
             self.assertEqual(made[2], alone)
 
     def test_what_has_changed_and_a_part(self):

@@ -39,7 +39,8 @@ def main() -> int:
     unit, *programs = (pathlib.Path(argument).resolve() for argument in sys.argv[1:])
     text = unit.read_text(encoding="utf-8")
     for program in programs:
-        text = text.replace(f"/usr/local/bin/{program.name} ", f"{program} ")
+        quoted = str(program).replace("%", "%%")
+        text = text.replace(f"/usr/local/bin/{program.name} ", f'"{quoted}" ')
     if "/usr/local/bin" in text:
         print("the unit runs what is not installed")
         return 1
