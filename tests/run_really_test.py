@@ -10,17 +10,18 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "tidy"))
 import repository  # noqa: E402
+sys.path.insert(0, HERE)
+import temporary  # noqa: E402
 
 
 class Really(unittest.TestCase):
     def test_tests_run_after_an_interrupted_build(self):
-        with tempfile.TemporaryDirectory(prefix="satrelay-run-") as folder:
+        with temporary.folder_of_programs("satrelay-run-") as folder:
             root = pathlib.Path(folder)
             for name in repository.tracked_files():
                 (root / name).parent.mkdir(parents=True, exist_ok=True)

@@ -15,6 +15,8 @@ import sys
 import tempfile
 import unittest
 
+import temporary
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(HERE)
 COPIED = (
@@ -38,7 +40,7 @@ SUITES = ("--suite", "unit", "--suite", "sim", "--suite", "tidy")
 
 class Run(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory(prefix="satrelay-run-")
+        folder = temporary.folder_of_programs("satrelay-run-")
         self.addCleanup(folder.cleanup)
         self.folder = folder.name
         self.stubs = os.path.join(folder.name, "stubs")
@@ -65,7 +67,7 @@ class Run(unittest.TestCase):
     def call(self, script: str, *words: str, **environment: str):
         return subprocess.run(
             [os.path.join(self.root, script), *words],
-            env=os.environ | {"PATH": f"{self.stubs}:{os.environ['PATH']}"} | environment,
+            env=os.environ | {"PATH": f"{self.stubs}:{os.environ['PATH']}", "TMPDIR": self.folder} | environment,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

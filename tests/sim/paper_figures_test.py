@@ -3,10 +3,11 @@
 import pathlib
 import subprocess
 import sys
-import tempfile
 import unittest
 
 SCRIPT = pathlib.Path(__file__).with_name("paper_figures.py")
+sys.path.insert(0, str(SCRIPT.parent.parent))
+import temporary  # noqa: E402
 
 # Takes the place of satlab: one case of each kind.
 SATLAB = """#!/usr/bin/env python3
@@ -29,7 +30,7 @@ DOCUMENT = """| paper | case | bound | measured | goal |
 
 class PaperFigures(unittest.TestCase):
     def run_script(self, document, *options):
-        with tempfile.TemporaryDirectory() as folder:
+        with temporary.folder_of_programs("satrelay-figures-") as folder:
             satlab = pathlib.Path(folder) / "satlab"
             satlab.write_text(SATLAB)
             satlab.chmod(0o755)
