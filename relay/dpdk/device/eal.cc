@@ -4,6 +4,7 @@
 #include <rte_errno.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <stdexcept>
 
@@ -75,8 +76,11 @@ Eal::Eal(const EalConfig& config) {
   if (rte_eal_init(static_cast<int>(pointers.size()), pointers.data()) < 0) {
     std::string line;
     for (const std::string& argument : arguments) line += ' ' + argument;
-    throw std::runtime_error(std::string("DPDK does not start: ") + rte_strerror(rte_errno) +
-                             " (arguments:" + line + ")");
+    // The hugepages were free when free_hugepage_bytes() counted them.
+    const bool taken = uses_hugepages_ && rte_errno == ENOMEM;
+    throw std::runtime_error(
+        std::string("DPDK does not start: ") + rte_strerror(rte_errno) + " (arguments:" + line +
+        ")" + (taken ? "; another program has just taken hugepages: start it again" : ""));
   }
   if (!std::filesystem::exists(stats_socket())) {
     notices_.push_back("no stats socket at " + stats_socket() +
