@@ -25,6 +25,7 @@
 #include "relay/ops/control/control_client.h"
 #include "relay/ops/control/control_server.h"
 #include "relay/ops/log/log.h"
+#include "relay/ops/process/run_lock.h"
 #include "relay/satlink/control_command.h"
 #include "relay/satlink/counters.h"
 #include "relay/satlink/emulator.h"
@@ -99,6 +100,8 @@ void run(const config::SatLink& config) {
   }
   const std::string prefix =
       config.stats_socket_prefix.empty() ? "satlink" : config.stats_socket_prefix;
+  // DPDK would go on without this folder, with a stats socket in the root folder.
+  ops::make_runtime_folder(ops::runtime_folder(prefix));
   const dpdk::Eal eal({.program = "satlink",
                        .file_prefix = prefix,
                        .cpu = config.worker.cpu_of(0),
