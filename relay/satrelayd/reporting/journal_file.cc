@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
+#include <string>
 #include <system_error>
 #include <utility>
 
@@ -57,7 +58,10 @@ Descriptor create(const std::filesystem::path& path, std::size_t size) {
   Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (file.number() < 0) fail(errno, "cannot create", path);
   const int error = ::posix_fallocate(file.number(), 0, static_cast<off_t>(size));
-  if (error != 0) fail(error, "cannot reserve room for", path);
+  if (error != 0) {
+    ::unlink(path.c_str());
+    fail(error, "cannot reserve " + std::to_string((size >> 20) + 1) + " MiB for", path);
+  }
   return Descriptor(file.release());
 }
 
