@@ -6,7 +6,9 @@
 
 #include <cstdint>
 #include <cstring>
+#include <filesystem>
 #include <string>
+#include <system_error>
 
 #include "relay/dpdk/device/eal.h"
 #include "relay/dpdk/device/packet_pool.h"
@@ -18,6 +20,14 @@ class PacketTest : public testing::Test {
   static constexpr std::size_t kPackets = 2048;
 
   static Eal& eal() {
+    // DPDK leaves its folder behind. It must be removed after the EAL has ended.
+    static struct Folder {
+      std::filesystem::path path;
+      ~Folder() {
+        std::error_code ignored;
+        std::filesystem::remove_all(path, ignored);
+      }
+    } folder;
     static Eal instance(
         {.program = "unit-relay-dpdk",
          .file_prefix = "unit-relay-dpdk-" + std::to_string(::getpid()),
@@ -25,6 +35,7 @@ class PacketTest : public testing::Test {
          .memory = PacketPool::memory_for(kPackets, 1500) + PacketPool::memory_for(kPackets, 9000),
          .ports = {},
          .verbose = false});
+    folder.path = Eal::runtime_directory();
     return instance;
   }
   static PacketPool& pool() {
