@@ -2,6 +2,7 @@
 """Files over an emulated satellite link, without satrelay and with it. Run by deploy/demo.sh."""
 
 import argparse
+import contextlib
 import os
 import signal
 import sys
@@ -104,16 +105,19 @@ def main() -> int:
             print(f"Lab {given.down} is down.")
             return 0
         return _demonstrate(given)
-    except KeyboardInterrupt:
-        print("\nStopped; the lab is gone.", file=sys.stderr)
-        return 130
-    except (ValueError, FileNotFoundError, DaemonFailed, kernel.CommandFailed) as error:
+    except KeyboardInterrupt as stop:
+        with contextlib.suppress(OSError):  # The terminal may be closed.
+            print("\nStopped; the lab is gone.", file=sys.stderr)
+        return 128 + (stop.args[0] if stop.args else signal.SIGINT)
+    except (ValueError, OSError, DaemonFailed, kernel.CommandFailed) as error:
         print(f"demo.sh: {error}", file=sys.stderr)
+        if "Operation not permitted" in str(error):
+            print("The lab needs all rights of root: a container must be privileged.", file=sys.stderr)
         return 1
 
 
 def _interrupted(number, frame):
-    raise KeyboardInterrupt
+    raise KeyboardInterrupt(number)
 
 
 def _demonstrate(given) -> int:

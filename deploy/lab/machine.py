@@ -7,6 +7,8 @@ import pwd
 import shutil
 import tempfile
 
+from . import units
+
 _BACKLOG = "/proc/sys/net/core/netdev_max_backlog"
 _BACKLOG_NEEDED = 16384
 _STATE = "/run/satrelay-lab"
@@ -75,6 +77,13 @@ def make_work_folder(tag: str, bytes_needed: int) -> str:
             fields = dict(line.split(":") for line in meminfo)
         if int(fields["MemAvailable"].split()[0]) * 1024 > 6 * bytes_needed + (512 << 20):
             return _passable(tempfile.mkdtemp(prefix=f"satrelay-{tag}-", dir=memory))
+    disk = tempfile.gettempdir()
+    free, needed = shutil.disk_usage(disk).free, bytes_needed + (16 << 20)
+    if free < needed:
+        raise OSError(
+            f"the lab needs {units.show_size(needed)} for its files, and {disk} has {units.show_size(free)} free: "
+            "make room there, or let TMPDIR name another folder"
+        )
     return _passable(tempfile.mkdtemp(prefix=f"satrelay-{tag}-"))
 
 

@@ -9,7 +9,9 @@ import sys
 import tempfile
 import time
 
+import pytest
 from harness import REPOSITORY, build_folder, check, eventually, needs_root, note, programs
+from lab.machine import make_work_folder
 from panel import Client
 
 DEMO = os.path.join(REPOSITORY, "deploy/lab/demo.py")
@@ -73,7 +75,8 @@ def test_all_runs_with_table_and_json() -> None:
 
 
 @needs_root
-def test_interrupt_leaves_nothing() -> None:
+@pytest.mark.parametrize(("number", "seconds"), ((signal.SIGINT, 5), (signal.SIGTERM, 0), (signal.SIGHUP, 0)))
+def test_interrupt_leaves_nothing(number: signal.Signals, seconds: float) -> None:
     process = subprocess.Popen(
         demo(*QUICK, "--size", "200MB", "--runs", "relayed"),
         stdout=subprocess.PIPE,
@@ -83,14 +86,19 @@ def test_interrupt_leaves_nothing() -> None:
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     eventually(lambda: len(namespaces_of(process.pid)) == 5, 20, "the demo builds its lab")
-    time.sleep(5)
+    time.sleep(seconds)
     check(process.poll() is None, "the demo ended before it could be interrupted")
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     output, _ = process.communicate(timeout=20)
-    check(process.returncode == 130, f"status {process.returncode} after Ctrl-C: {output}")
+    check(process.returncode == 128 + number, f"status {process.returncode} after {number.name}: {output}")
     check("Traceback" not in output, output)
     check(not namespaces_of(process.pid), "an interrupted demo left namespaces behind")
     check(not os.path.exists(f"/run/satrelay-lab/{process.pid}.lab"), "it left its state behind")
+
+
+def test_a_disk_that_is_too_small_is_told() -> None:
+    with pytest.raises(OSError, match=r"the lab needs .* for its files, and .* has .* free"):
+        make_work_folder("0", 1 << 60)
 
 
 @needs_root
