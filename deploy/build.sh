@@ -93,8 +93,9 @@ elif [ ! -e /usr/include/gtest/gtest.h ]; then
   die "GoogleTest is missing; run deploy/setup.sh --test-programs first, or build with --programs"
 fi
 
-as_invoker mkdir -p "$build" || die "$PWD cannot be written to by ${SUDO_USER:-$USER}"
+as_invoker mkdir -p "$build" || die "$PWD cannot be written to by ${SUDO_USER:-$(id -un)}"
 log=$(as_invoker mktemp --tmpdir satrelay-build.XXXXXX.log)
+temporary+=("$log")
 # Meson knows what a folder is for. Its files say little: the training leaves build/tests without a test in it, and a
 # call may have been interrupted anywhere.
 training=$(meson_option "$build" b_pgo)
@@ -107,7 +108,7 @@ if [ ! -f "$build/build.ninja" ]; then
   say "configuring $build/"
   # Meson would take the remains of an interrupted set-up for a configured folder.
   as_invoker rm -rf -- "$build/meson-private" "$build/meson-info"
-  run_with_progress "$log" as_invoker meson setup "${options[@]}" "$build" .
+  run_with_progress "$log" "${invoker[@]}" meson setup "${options[@]}" "$build" .
   training=off
 fi
 if [ "$training" = use ] && [ $trained = no ]; then
@@ -116,14 +117,14 @@ elif [ "$training" != use ] && [ $trained = yes ]; then
   say "training the compiler"
   # If this fails or is interrupted, the folder is left untrained, and the next call trains it.
   status=0
-  as_invoker deploy/train.sh "$build" || status=$?
+  run "${invoker[@]}" deploy/train.sh "$build" || status=$?
   if ((status >= 128)); then exit "$status"; fi # interrupted
   ((status == 0)) || die "the training failed; deploy/build.sh --untrained builds without it"
 fi
 if ((${#targets[@]} == 0)) && [ "$(meson_option "$build" tests)" != true ]; then
   say "adding the tests to $build/"
-  run_with_progress "$log" as_invoker meson configure -Dtests=true "$build"
+  run_with_progress "$log" "${invoker[@]}" meson configure -Dtests=true "$build"
 fi
 say "compiling into $build/"
-run_with_progress "$log" as_invoker ninja -C "$build" "${targets[@]}"
+run_with_progress "$log" "${invoker[@]}" ninja -C "$build" "${targets[@]}"
 rm -f "$log"

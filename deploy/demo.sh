@@ -48,11 +48,11 @@ elevate "the demo uses network namespaces" "$here/demo.sh" "$@"
 case " $* " in
 *" --down "*) ;; # needs nothing new
 *)
-  "$here/setup.sh"
+  run "$here/setup.sh"
   check_arguments "$@"
   case " $* " in
-  *" --panel "*) "$here/build.sh" --lab --panel ;;
-  *) "$here/build.sh" --lab ;;
+  *" --panel "*) run "$here/build.sh" --lab --panel ;;
+  *) run "$here/build.sh" --lab ;;
   esac
   ;;
 esac

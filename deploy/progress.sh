@@ -2,6 +2,9 @@
 # build folder for its options.
 # shellcheck shell=bash
 
+# A caller without any environment has no PATH. Bash has a default then, and does not pass it on.
+export PATH
+
 say() { printf '%s\n' "$*"; }
 warn() { printf '%s\n' "$*" >&2; }
 die() {
@@ -14,13 +17,43 @@ misused() {
   exit 2
 }
 
+# Bash runs a trap only between two commands. A command that takes long therefore runs in the background, and a signal
+# ends the command before the script. The command must be a program and no function: a signal to the shell that runs a
+# function does not reach the program in it.
+running="" signal=TERM # of the command in the background, and the signal that ends it
+temporary=()           # files that an interrupted script removes
+interrupted() {
+  trap '' HUP INT TERM
+  warn "${0##*/}: interrupted; its commands end first" || true # the terminal may be closed
+  if [ -n "$running" ]; then
+    kill -"$signal" "$running" 2>/dev/null || true
+    wait "$running" || true
+  fi
+  rm -rf -- "${temporary[@]}"
+  exit "$1"
+}
+trap 'interrupted 129' HUP
+trap 'interrupted 130' INT
+trap 'interrupted 143' TERM
+
+# run COMMAND...: returns the exit status of the command.
+run() {
+  local status=0
+  "$@" <&0 &
+  running=$!
+  wait "$running" || status=$?
+  running=""
+  return "$status"
+}
+
 # run_with_progress LOG COMMAND...: runs the command with its output in LOG. Shows the latest line every 15 seconds, and
 # the end of the log if the command fails.
 run_with_progress() {
   local log=$1
   shift
   "$@" >"$log" 2>&1 </dev/null &
-  local pid=$! started=$SECONDS shown=$SECONDS status=0
+  running=$!
+  local pid=$running started=$SECONDS shown=$SECONDS status=0
   while kill -0 "$pid" 2>/dev/null; do
     sleep 0.2
     if ((SECONDS - shown >= 15)); then
@@ -30,6 +63,7 @@ run_with_progress() {
     fi
   done
   wait "$pid" || status=$?
+  running=""
   if ((status != 0)); then
     warn "failed with status $status: $*"
     tail -n 30 "$log" | sed 's/^/  | /' >&2

@@ -73,6 +73,9 @@ declare -A services=(
   ["snmpd"]=snmpd ["snmptrapd"]=snmptrapd ["nfdump"]=nfdump
 )
 
+# apt-get waits so long for another program that installs packages.
+lock_seconds=120
+
 missing_packages() {
   local package
   for package in "${packages[@]}"; do
@@ -82,17 +85,27 @@ missing_packages() {
   done
 }
 
+# apt_get LOG WORD...: apt-get in a session of its own, where the terminal's Ctrl-C does not reach dpkg. On SIGINT apt-get
+# stops a download, or completes the packages that dpkg has in hand. SIGTERM would leave them half installed.
+apt_get() {
+  local log=$1 signal=INT status=0
+  shift
+  run_with_progress "$log" setsid env --default-signal=INT \
+    apt-get -q -o DPkg::Lock::Timeout="$lock_seconds" -o Dpkg::Use-Pty=0 "$@" || status=$?
+  return "$status"
+}
+
 install_packages() {
   local log
   log=$(mktemp --tmpdir satrelay-apt.XXXXXX.log)
+  temporary+=("$log")
   export DEBIAN_FRONTEND=noninteractive
   say "updating the package lists"
   # A broken third-party source must not stop the script as long as the packages can be had.
-  run_with_progress "$log" apt-get update -q -o DPkg::Lock::Timeout=120 || true
+  apt_get "$log" update || true
   say "installing $# packages: $*"
   keep_services_down "$@"
-  run_with_progress "$log" apt-get install -y -q --no-install-recommends \
-    -o DPkg::Lock::Timeout=120 -o Dpkg::Use-Pty=0 "$@" ||
+  apt_get "$log" install -y --no-install-recommends "$@" ||
     die "The packages could not be installed. Debian 12 has them all; is the network reachable?"
   rm -f "$log"
   local package
@@ -170,18 +183,20 @@ fetch_guest_kernel() {
   log=$(mktemp --tmpdir satrelay-apt.XXXXXX.log)
   chmod 755 "$folder"
   say "kernel of the tests' guest: downloading $package"
-  if (cd "$folder" && run_with_progress "$log" apt-get download -q "$package") &&
+  temporary+=("$folder" "$log")
+  if run_with_progress "$log" env --chdir="$folder" apt-get download -q "$package" &&
     rm -rf "$guest_kernel" && mkdir -p "$guest_kernel" &&
     dpkg-deb --fsys-tarfile "$folder/$package"_*.deb |
     tar -x -C "$guest_kernel" --wildcards './boot/vmlinuz-*' './lib/modules/*/modules.*' \
       "${guest_modules[@]/#/./lib/modules/*/kernel/}" &&
     version=$(ls "$guest_kernel/lib/modules") && depmod -b "$guest_kernel" "$version"; then
     touch "$guest_kernel/complete"
+    rm -f "$log"
     say "kernel of the tests' guest: $version in $guest_kernel"
   else
     say "kernel of the tests' guest: could not be fetched; tests of NICs will be skipped"
   fi
-  rm -rf "$folder" "$log"
+  rm -rf "$folder"
 }
 
 # The user that satrelayd becomes when it needs root's rights no more.

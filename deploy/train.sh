@@ -31,9 +31,8 @@ cd "$build"
 
 # Whatever happens, the folder stays usable.
 log=$(mktemp --tmpdir satrelay-train.XXXXXX.log)
+temporary+=("$log")
 trap 'meson configure -Db_pgo=off . >/dev/null 2>&1' EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM
 meson configure -Db_pgo=generate .
 run_with_progress "$log" ninja tests/bench/bench_gateway
 run_with_progress "$log" tests/bench/bench_gateway --quick

@@ -95,11 +95,11 @@ if ((${#marks[@]} > 0)) && [ "$list" = no ]; then
   elevate "end-to-end tests use network namespaces" "$here/run.sh" "${arguments[@]}" --filter "$filter" \
     --rotation "$rotation"
 fi
-"$here/../deploy/setup.sh" --test-programs
+run "$here/../deploy/setup.sh" --test-programs
 build=$(readlink -f -- "$here/..")/build
 sanitized=$build-sanitize
-if [ "${suites[*]}" != sanitize ]; then "$here/../deploy/build.sh"; fi
-if has sanitize; then "$here/../deploy/build.sh" --sanitize; fi
+if [ "${suites[*]}" != sanitize ]; then run "$here/../deploy/build.sh"; fi
+if has sanitize; then run "$here/../deploy/build.sh" --sanitize; fi
 
 export PYTHONDONTWRITEBYTECODE=1 SATRELAY_BUILD=$build
 # Otherwise Meson would make malloc() fill every block with a byte of its choice. That takes twice the time, and no two
@@ -148,18 +148,6 @@ if [ "$list" = yes ]; then
   exit 0
 fi
 
-# run COMMAND...: leaves the exit status in `status`. Ctrl-C lets the command take down what it has set up.
-running=
-trap 'if [ -n "$running" ]; then kill -TERM "$running" 2>/dev/null; wait "$running" || true; fi
-  warn interrupted; exit 130' INT TERM
-run() {
-  "$@" </dev/null &
-  running=$!
-  status=0
-  wait "$running" || status=$?
-  running=
-}
-
 reports=()
 # run_meson BUILD FACTOR LISTED [PART]: runs the tests that list_meson has listed. Meson's time limits are for an idle
 # machine, so FACTOR multiplies them. Meson splits the wrapper's command line as a shell does, and names its logs after
@@ -171,8 +159,10 @@ run_meson() {
   mapfile -t names < <(cut -d' ' -f2 <<<"$3")
   while read -r suite; do options+=(--suite "$suite"); done < <(cut -d' ' -f1 <<<"$3" | sort -u)
   rm -f "$log".*
+  local status=0
   run "${invoker[@]}" meson test -C "$folder" --no-rebuild --logbase "$base" --print-errorlogs \
-    --wrapper "/usr/bin/python3 -SE \"$here/processor_time.py\"" --timeout-multiplier "$2" "${options[@]}" "${names[@]}"
+    --wrapper "/usr/bin/python3 -SE \"$here/processor_time.py\"" --timeout-multiplier "$2" "${options[@]}" "${names[@]}" \
+    </dev/null || status=$?
   [ -s "$log.json" ] || die "meson test ended with status $status and without $log.json"
   reports+=("$log.json")
 }
@@ -204,8 +194,9 @@ run_sanitized() {
 
 # run_pytest REPORT COMMAND...: runs the command, which writes REPORT.
 run_pytest() {
+  local status=0
   rm -f "$1"
-  run "${@:2}" --filter "$filter" --verbose --tb=short
+  run "${@:2}" --filter "$filter" --verbose --tb=short </dev/null || status=$?
   # 1: tests failed, 5: no test was selected.
   ((status <= 1 || status == 5)) || die "pytest ended with status $status"
   ((status != 5)) || [ -n "$filter" ] || die "no end-to-end test was run for ${1##*/}"

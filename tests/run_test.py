@@ -1,18 +1,23 @@
 #!/usr/bin/env python3
 """tests/run.sh runs its tests whatever was built before, in any order, even if a build was interrupted.
 
+The name of the tree has a space and a letter that is not ASCII.
+
 deploy/build.sh, deploy/train.sh and tests/run.sh are the real ones, in a tree of their own. Meson and ninja are a stub
 (run_stub/tool.py). In one test the real Meson runs two programs that pass and fail. run_really_test.py tries one order
 with the real programs.
 """
 
+import glob
 import itertools
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 import temporary
@@ -21,6 +26,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(HERE)
 COPIED = (
     "deploy/build.sh",
+    "deploy/demo.sh",
     "deploy/train.sh",
     "deploy/progress.sh",
     "tests/run.sh",
@@ -52,7 +58,7 @@ class Run(unittest.TestCase):
         self.new_tree()
 
     def new_tree(self):
-        self.root = tempfile.mkdtemp(dir=self.folder)
+        self.root = tempfile.mkdtemp(dir=self.folder, prefix="auf der Höhe ")
         for name in COPIED:
             copy = os.path.join(self.root, name)
             os.makedirs(os.path.dirname(copy), exist_ok=True)
@@ -64,17 +70,25 @@ class Run(unittest.TestCase):
             file.write(f"#!/bin/sh\n{text}\n")
         os.chmod(path, 0o755)
 
-    def call(self, script: str, *words: str, **environment: str):
-        return subprocess.run(
+    def start(self, script: str, *words: str, **environment: str) -> subprocess.Popen:
+        process = subprocess.Popen(
             [os.path.join(self.root, script), *words],
             env=os.environ | {"PATH": f"{self.stubs}:{os.environ['PATH']}", "TMPDIR": self.folder} | environment,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            timeout=60,
             start_new_session=True,
+            # As from a terminal: a background job of a shell ignores the signal.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )
+        self.addCleanup(process.stdout.close)
+        return process
+
+    def call(self, script: str, *words: str, **environment: str) -> subprocess.CompletedProcess:
+        process = self.start(script, *words, **environment)
+        output, _ = process.communicate(timeout=60)
+        return subprocess.CompletedProcess(script, process.returncode, output)
 
     def build(self, words, stop: str = ""):
         done = self.call("deploy/build.sh", *words, STUB_STOP=stop)
@@ -119,6 +133,41 @@ class Run(unittest.TestCase):
             self.all_tests_run(point)
             self.new_tree()
             self.build(("--programs",))
+
+    def start_and_wait(self, point: str, script: str, *words: str) -> tuple[subprocess.Popen, int]:
+        """Starts the script; returns it and the process number of the stub that waits at the point."""
+        path = os.path.join(self.folder, "pid")
+        process = self.start(script, *words, STUB_WAIT=point, STUB_PID=path)
+        deadline = time.monotonic() + 20
+        while not (os.path.exists(path) and os.path.getsize(path)):
+            self.assertLess(time.monotonic(), deadline, f"{script} {words} does not come to {point}")
+            time.sleep(0.01)
+        with open(path, encoding="ascii") as file:
+            pid = int(file.read())
+        os.unlink(path)
+        return process, pid
+
+    def test_a_signal_ends_all(self):
+        cases = [
+            (signal.SIGTERM, "compiling", "deploy/build.sh", "--lab"),
+            (signal.SIGINT, "compiling", "deploy/build.sh", "--lab"),
+            (signal.SIGHUP, "training", "deploy/build.sh", "--programs"),
+            (signal.SIGINT, "compiling", "tests/run.sh", *SUITES),
+        ]
+        if os.geteuid() == 0:  # Otherwise the demo becomes root first.
+            os.makedirs(os.path.join(self.root, "deploy/lab"))
+            self.script(os.path.join(self.root, "deploy/lab/demo.py"), "")
+            cases.append((signal.SIGTERM, "compiling", "deploy/demo.sh"))
+        for number, point, *words in cases:
+            with self.subTest(number=number, words=words):
+                process, pid = self.start_and_wait(point, *words)
+                process.send_signal(number)
+                output, _ = process.communicate(timeout=20)
+                self.assertEqual(process.returncode, 128 + number, output)
+                self.assertIn("interrupted", output)
+                self.assertFalse(os.path.exists(f"/proc/{pid}"), "a process is left")
+                self.assertEqual(glob.glob(f"{self.folder}/satrelay-*"), [], "a file is left")
+        self.all_tests_run("signals")
 
     def folder_has(self, build: str, file: str):
         with open(os.path.join(self.root, build, file), encoding="utf-8") as text:

@@ -75,8 +75,6 @@ clean() {
   fi
 }
 trap clean EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM
 
 targets=(tests/bench/bench_gateway tests/bench/bench_flows)
 # build SOURCES BUILD: builds them as they are released.
@@ -115,26 +113,26 @@ if [ $quick = yes ]; then
   flow_options+=(--quick)
 fi
 if [ -n "$only" ]; then options+=(--only "$only"); fi
-# run SIDE NUMBER BUILD
-run() {
-  "$3/tests/bench/bench_gateway" "${options[@]}" --json "$figures/$1-$2.json" \
+# measure SIDE NUMBER BUILD
+measure() {
+  run "$3/tests/bench/bench_gateway" "${options[@]}" --json "$figures/$1-$2.json" \
     >"$figures/output" || die "bench_gateway of $3 failed: $(tail -n 3 "$figures/output")"
 }
 for ((i = 1; i <= runs; ++i)); do
   say "run $i of $runs"
   # Each side is first as often as second, so that neither gains from a machine that is warmed up.
   if ((i % 2 == 1)); then
-    run before "$i" "$before/build"
-    run after "$i" "$folder/build"
+    measure before "$i" "$before/build"
+    measure after "$i" "$folder/build"
   else
-    run after "$i" "$folder/build"
-    run before "$i" "$before/build"
+    measure after "$i" "$folder/build"
+    measure before "$i" "$before/build"
   fi
 done
 if [ -z "$only" ]; then
   for side in before after; do
     if [ $side = before ]; then build=$before/build; else build=$folder/build; fi
-    "$build/tests/bench/bench_flows" "${flow_options[@]}" --json "$figures/flows-$side.json" \
+    run "$build/tests/bench/bench_flows" "${flow_options[@]}" --json "$figures/flows-$side.json" \
       >/dev/null
   done
 fi

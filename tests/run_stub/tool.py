@@ -2,14 +2,16 @@
 """Takes the place of meson and ninja for run_test.py: it keeps the state of a build folder, and compiles nothing.
 
 The options and the files generated from them are two files in the folder, as with Meson. If `meson configure` changes
-options, ninja generates the second file anew. STUB_STOP=POINT ends the caller, as a power cut would. STUB_EMPTY=SUITE
-is a suite without a test. With STUB_UNCOUNTED a training counts nothing.
+options, ninja generates the second file anew. STUB_STOP=POINT ends the caller, as a power cut would. STUB_WAIT=POINT
+waits there, with its process number in the file STUB_PID. STUB_EMPTY=SUITE is a suite without a test. With
+STUB_UNCOUNTED a training counts nothing.
 """
 
 import json
 import os
 import signal
 import sys
+import time
 
 TESTS = {"unit": ["unit-a", "unit-b"], "sim": ["sim-a", "sim-b", "sim-c"], "tidy": ["tidy-a"]}
 
@@ -17,6 +19,10 @@ TESTS = {"unit": ["unit-a", "unit-b"], "sim": ["sim-a", "sim-b", "sim-c"], "tidy
 def stop_at(point: str) -> None:
     if os.environ.get("STUB_STOP") == point:
         os.killpg(0, signal.SIGKILL)
+    if os.environ.get("STUB_WAIT") == point:
+        with open(os.environ["STUB_PID"], "w", encoding="ascii") as file:
+            file.write(f"{os.getpid()}\n")
+        time.sleep(30)
 
 
 def path(folder: str, *names: str) -> str:
