@@ -99,14 +99,14 @@ install_packages() {
   local log
   log=$(mktemp --tmpdir satrelay-apt.XXXXXX.log)
   temporary+=("$log")
-  export DEBIAN_FRONTEND=noninteractive
+  # explain_failure() reads the log, so apt-get must write it in English.
+  export LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive
   say "updating the package lists"
   # A broken third-party source must not stop the script as long as the packages can be had.
   apt_get "$log" update || true
   say "installing $# packages: $*"
   keep_services_down "$@"
-  apt_get "$log" install -y --no-install-recommends "$@" ||
-    die "The packages could not be installed. Debian 12 has them all; is the network reachable?"
+  apt_get "$log" install -y --no-install-recommends "$@" || explain_failure "$log" "$*"
   rm -f "$log"
   local package
   for package in "$@"; do
@@ -115,6 +115,36 @@ install_packages() {
       say "the service ${services[$package]} of $package is left switched off"
     fi
   done
+}
+
+# explain_failure LOG PACKAGES: ends with the cause that apt-get has written into its log, and with the cure.
+explain_failure() {
+  local cause="The packages could not be installed: $2. The log above says why."
+  case $(<"$1") in
+  *"dpkg was interrupted"*)
+    cause="An earlier installation was interrupted. Run as root: dpkg --configure -a; then run this script again."
+    ;;
+  *"--fix-broken"*)
+    cause="An earlier installation left packages without what they need. Run as root: apt-get --fix-broken install;
+then run this script again."
+    ;;
+  *"E: Could not get lock"* | *"Unable to acquire"* | *"Unable to lock"*)
+    cause="Another program has been installing packages for $lock_seconds s, and the log above names its process.
+Wait until it has ended, then run this script again."
+    ;;
+  *"No space left on device"* | *"enough free space"*)
+    cause="The disk is full: the log above says how much the packages need, and this is free:
+$(df -h --output=target,avail / /var/cache/apt/archives 2>/dev/null)"
+    ;;
+  *"Unable to locate package"* | *"no installation candidate"*)
+    cause="apt-get does not know all of these packages: $2. Debian 12 has them. Is the network reachable, and does
+/etc/apt/sources.list name Debian 12 (bookworm main)?"
+    ;;
+  *"Unable to fetch"* | *"Failed to fetch"*)
+    cause="The network is needed to download these packages: $2. Is it reachable from here?"
+    ;;
+  esac
+  die "$cause"
 }
 
 # The tests start servers of their own, in namespaces. They need none on the machine itself, so no server is started
@@ -156,7 +186,12 @@ reserve_hugepages() {
       return
     fi
     have=$(<"$control")
+    if ((have == 0)); then
+      say "hugepages: memory is too fragmented for any; a reboot helps. satrelay runs without them"
+      return
+    fi
     say "hugepages: $((have * 2)) MiB reserved until the next reboot"
+    if ((have < pages)); then say "hugepages: memory is fragmented, so these are not $wanted MiB"; fi
   else
     say "hugepages: $((have * 2)) MiB reserved already"
   fi
