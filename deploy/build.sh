@@ -27,6 +27,7 @@ END
 
 cd "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/.."
 build=build
+needed=256 # MiB that the folder takes; 0: not measured
 # Files of a library are compiled together, in less than half of the time (docs/contributing.md).
 options=(--unity on --unity-size 8 -Dbenchmarks=false)
 # Meson uses ccache if it is installed. ccache also finds objects that were compiled in another clone: no object has the
@@ -41,6 +42,7 @@ for argument in "$@"; do
   case $argument in
   --lab)
     build="build-lab"
+    needed=32
     targets=(lab)
     options+=(-Dlto=false)
     ;;
@@ -50,6 +52,7 @@ for argument in "$@"; do
   --untrained) trained=no ;;
   --sanitize)
     build="build-sanitize"
+    needed=0
     # Slightly optimized and with line numbers only: both halve the time to compile, and the runs take no longer. Half
     # of UBSan's cost was its checks of each pointer for null and for alignment. AddressSanitizer finds null pointers
     # where they are used (docs/testing.md). The benchmarks are built, too. Here they are not optimized as a whole, and
@@ -93,16 +96,33 @@ elif [ ! -e /usr/include/gtest/gtest.h ]; then
   die "GoogleTest is missing; run deploy/setup.sh --test-programs first, or build with --programs"
 fi
 
-as_invoker mkdir -p "$build" || die "$PWD cannot be written to by ${SUDO_USER:-$(id -un)}"
-log=$(as_invoker mktemp --tmpdir satrelay-build.XXXXXX.log)
+builder=$(as_invoker id -un) owner=$(stat -c %U .)
+if ((EUID == 0)) && [ "$builder" = root ] && [ "$owner" != root ] && [ ! -e "$build" ]; then
+  say "$PWD belongs to $owner, and $build/ will belong to root, so $owner cannot build in it"
+fi
+if ! { as_invoker mkdir -p "$build" && as_invoker test -w "$build"; } 2>/dev/null; then
+  if [ -e "$build" ]; then owner=$(stat -c %U "$build"); fi
+  if [ "$owner" = "$builder" ]; then die "$PWD/$build cannot be written to: is its disk read-only?"; fi
+  die "$builder may not write to $PWD/$build, which belongs to $owner: build as $owner, or give it to $builder (chown -R)"
+fi
+# Two of ninja at a time would spoil the folder.
+exec 9<"$build"
+if ! flock --nonblock 9; then
+  say "another build uses $build/; waiting until it ends"
+  until flock --nonblock 9; do sleep 1; done
+fi
+has=$(du -sm "$build/" | cut -f1) free=$(df --output=avail -m "$build" | tail -n 1)
+if ((has + free < needed)); then
+  die "$build/ takes some $needed MiB, and its disk has only $((free)) MiB free: $(df --output=target "$build" | tail -n 1)"
+fi
+log=$(mktemp --tmpdir satrelay-build.XXXXXX.log)
 temporary+=("$log")
 # Meson knows what a folder is for. Its files say little: the training leaves build/tests without a test in it, and a
 # call may have been interrupted anywhere.
 training=$(meson_option "$build" b_pgo)
 if [ -f "$build/build.ninja" ] && [ "$training" = generate ]; then
   say "$build/: its training was interrupted; starting it again"
-  as_invoker rm -rf -- "$build"
-  as_invoker mkdir -p "$build"
+  as_invoker find "$build/" -mindepth 1 -delete
 fi
 if [ ! -f "$build/build.ninja" ]; then
   say "configuring $build/"

@@ -17,6 +17,8 @@ misused() {
   exit 2
 }
 
+# Descriptor 9 is the lock of a script, and no command inherits it: a daemon of a compiler cache would keep it for ever.
+#
 # Bash runs a trap only between two commands. A command that takes long therefore runs in the background, and a signal
 # ends the command before the script. The command must be a program and no function: a signal to the shell that runs a
 # function does not reach the program in it.
@@ -39,7 +41,7 @@ trap 'interrupted 143' TERM
 # run COMMAND...: returns the exit status of the command.
 run() {
   local status=0
-  "$@" <&0 &
+  "$@" <&0 9<&- &
   running=$!
   wait "$running" || status=$?
   running=""
@@ -51,7 +53,7 @@ run() {
 run_with_progress() {
   local log=$1
   shift
-  "$@" >"$log" 2>&1 </dev/null &
+  "$@" >"$log" 2>&1 </dev/null 9<&- &
   running=$!
   local pid=$running started=$SECONDS shown=$SECONDS status=0
   while kill -0 "$pid" 2>/dev/null; do
@@ -68,8 +70,19 @@ run_with_progress() {
     warn "failed with status $status: $*"
     tail -n 30 "$log" | sed 's/^/  | /' >&2
     warn "the whole log: $log"
+    if ((${#invoker[@]} > 0)); then chown "$SUDO_UID" "$log"; fi
+    tell_of_full_disks "$log"
   fi
   return "$status"
+}
+
+# tell_of_full_disks LOG: if a disk is full, shows the free space of those that builds write to. A log on a full disk is
+# empty, so its disk is looked at, too.
+tell_of_full_disks() {
+  if grep -q 'No space left on device' "$1" || (($(df --output=avail -k "$1" | tail -n 1) < 64)); then
+    warn "A disk is full. Make room there, or let TMPDIR name a folder on another disk; free are:"
+    df -h --output=target,avail "$1" . ./build*/ 2>/dev/null | uniq >&2
+  fi
 }
 
 # elevate REASON SCRIPT ARGUMENTS...: becomes root through sudo, or says plainly why that fails.
@@ -88,11 +101,13 @@ elevate() {
 }
 
 # as_invoker COMMAND...: runs the command as the user that typed sudo, so that no file of root's is left in that user's
-# checkout. If root itself typed the command, it runs as root. `invoker` is the prefix for that.
+# checkout. If root itself typed the command, or the checkout is not that user's, it runs as root. `invoker` is the prefix
+# for that.
 invoker=()
 if ((EUID == 0)) && [ -n "${SUDO_UID:-}" ] && [ "$SUDO_UID" != 0 ]; then
   invoker=(setpriv --reuid "$SUDO_UID" --regid "$SUDO_GID" --init-groups --
     env HOME="$(getent passwd "$SUDO_UID" | cut -d: -f6)")
+  if ! "${invoker[@]}" test -w "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")"; then invoker=(); fi
 fi
 as_invoker() { "${invoker[@]}" "$@"; }
 

@@ -169,6 +169,30 @@ class Run(unittest.TestCase):
                 self.assertEqual(glob.glob(f"{self.folder}/satrelay-*"), [], "a file is left")
         self.all_tests_run("signals")
 
+    def test_a_second_build_waits(self):
+        first, pid = self.start_and_wait("compiling", "deploy/build.sh", "--lab")
+        second = self.start("deploy/build.sh", "--lab")
+        self.assertEqual(second.stdout.readline(), "another build uses build-lab/; waiting until it ends\n")
+        os.kill(pid, signal.SIGTERM)
+        first.communicate(timeout=20)
+        output, _ = second.communicate(timeout=20)
+        self.assertEqual(second.returncode, 0, output)
+
+    def test_a_disk_that_is_too_small(self):
+        self.script(os.path.join(self.stubs, "df"), "echo 12")
+        done = self.call("deploy/build.sh", "--lab")
+        self.assertEqual(done.returncode, 1, done.stdout)
+        self.assertIn("build-lab/ takes some 32 MiB, and its disk has only 12 MiB free", done.stdout)
+
+    def test_a_folder_that_may_not_be_written_to(self):
+        if os.geteuid() == 0:
+            self.skipTest("root may write anywhere")
+        os.chmod(self.root, 0o555)
+        self.addCleanup(os.chmod, self.root, 0o755)
+        done = self.call("deploy/build.sh", "--lab")
+        self.assertEqual(done.returncode, 1, done.stdout)
+        self.assertIn(f"{self.root}/build-lab cannot be written to", done.stdout)
+
     def folder_has(self, build: str, file: str):
         with open(os.path.join(self.root, build, file), encoding="utf-8") as text:
             return json.load(text)
