@@ -102,6 +102,15 @@ def test_a_disk_that_is_too_small_is_told() -> None:
 
 
 @needs_root
+def test_a_container_without_the_setting_of_the_backlog() -> None:
+    code = "from lab.machine import DeepBacklog as Deep; Deep('0').acquire(); Deep('0').release()"
+    words = ["unshare", "--net", sys.executable, "-B", "-c", code]
+    done = subprocess.run(words, cwd=os.path.join(REPOSITORY, "deploy"), capture_output=True, text=True, timeout=20)
+    check(done.returncode == 0, done.stderr)
+    check(not os.path.exists("/run/satrelay-lab/0.lab"), "a lab's ticket is left")
+
+
+@needs_root
 def test_panel_beside_a_kept_lab() -> None:
     process = subprocess.Popen(
         demo(*QUICK, "--runs", "relayed,download", "--panel"),
