@@ -24,14 +24,6 @@ std::string written(const Answers& answers) {
   return "Written:\n" + text::format_pairs(rows);
 }
 
-std::string start_command(const config::Port& lan, const config::Port& wan,
-                          const std::string& file) {
-  const bool is_kernel = lan.driver != config::Driver::kPci && wan.driver != config::Driver::kPci;
-  return is_kernel
-             ? fmt::format("satrelay-supervise run {} {} -c {}", lan.interface, wan.interface, file)
-             : "satrelayd -c " + file;
-}
-
 // The commands that take the file, and a secret that was made here, to the other site.
 std::string transport(const Answers& answers) {
   const bool is_new = answers.secret == SecretSource::kMake;
@@ -74,13 +66,9 @@ std::string next_steps(const Answers& answers, const Result& result) {
       "  2. Check the file at each site, which also checks memory and cores of the machine:\n"
       "       satrelayd -c " +
       file + " --check\n";
-  text += fmt::format("  3. Start the gateway here:\n       {}\n     And at {}:\n       {}\n",
-                      start_command(answers.here.lan, answers.here.wan, file), answers.there.name,
-                      start_command(answers.there.lan, answers.there.wan, file));
+  text += "  3. Start the gateway at each site:\n       satrelay-supervise run -c " + file + "\n";
   if (file == kFileOfUnit) {
-    text +=
-        "     Or under systemd, with the names of the ports in satrelayd.service:\n"
-        "       systemctl enable --now satrelayd\n";
+    text += "     Or under systemd:\n       systemctl enable --now satrelayd@gateway\n";
   }
   text +=
       "  4. Look at the peers: the state must be alive. Then at the flows of a host:\n"

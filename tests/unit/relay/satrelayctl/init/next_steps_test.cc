@@ -26,9 +26,8 @@ TEST(NextSteps, HaveTheCommandsOfBothSites) {
   EXPECT_TRUE(has(text, "/etc/satrelay/to-ship/gateway.yaml  the other gateway: terminal ship\n"));
   EXPECT_TRUE(has(text, "scp -p /etc/satrelay/to-ship/gateway.yaml /etc/satrelay/psk root@ship:"));
   EXPECT_TRUE(has(text, "chown root:satrelay /etc/satrelay/psk && chmod 0640 /etc/satrelay/psk"));
-  EXPECT_TRUE(has(text, "satrelay-supervise run eth1 eth2 -c /etc/satrelay/gateway.yaml\n"));
-  EXPECT_TRUE(has(text, "       satrelayd -c /etc/satrelay/gateway.yaml\n"));
-  EXPECT_TRUE(has(text, "systemctl enable --now satrelayd\n"));
+  EXPECT_TRUE(has(text, "satrelay-supervise run -c /etc/satrelay/gateway.yaml\n"));
+  EXPECT_TRUE(has(text, "systemctl enable --now satrelayd@gateway\n"));
   EXPECT_FALSE(has(text, "Only its owner"));
 }
 
