@@ -1,5 +1,7 @@
 #include "relay/client/reply.h"
 
+#include <algorithm>
+#include <array>
 #include <initializer_list>
 
 #include "relay/text/numbers.h"
@@ -17,6 +19,16 @@ std::optional<std::uint64_t> number(const Json& object, const char* key) {
   const Json& value = member(object, key);
   if (!value.is_number_unsigned()) return std::nullopt;
   return value.get<std::uint64_t>();
+}
+
+bool is_identifier(std::string_view key) {
+  constexpr std::array<std::string_view, 2> kIdentifiers{"boot_epoch", "id"};
+  return std::ranges::find(kIdentifiers, key) != kIdentifiers.end();
+}
+
+std::string identifier(const Json& object, const char* key) {
+  const Json& value = member(object, key);
+  return value.is_string() ? value.get<std::string>() : "";
 }
 
 std::string text(const Json& object, const char* key) {

@@ -16,6 +16,10 @@ using Json = nlohmann::ordered_json;
 
 const Json& member(const Json& object, const char* key);  // the member `key`; null if it is missing
 std::optional<std::uint64_t> number(const Json& object, const char* key);
+// Whether the field `key` of a reply identifies something: then its value is a string of digits.
+bool is_identifier(std::string_view key);
+// Returns the identifier in the field `key`; "" if it is missing.
+std::string identifier(const Json& object, const char* key);
 // Control characters become '?': text from the socket must not control the terminal.
 std::string text(const Json& object, const char* key);
 

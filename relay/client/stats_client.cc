@@ -5,10 +5,14 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <nlohmann/json.hpp>
+#include <string>
 #include <utility>
+
+#include "relay/client/reply.h"
 
 namespace satrelay::ctl {
 namespace {
@@ -47,6 +51,16 @@ nlohmann::ordered_json parse(const std::string& text, const std::string& socket)
   nlohmann::ordered_json value = nlohmann::ordered_json::parse(text, nullptr, false);
   if (!value.is_object()) throw StatsError(socket + " does not speak DPDK telemetry");
   return value;
+}
+
+// Older gateways write identifiers as numbers.
+void write_identifiers_as_text(nlohmann::ordered_json& object) {
+  if (!object.is_object()) return;
+  for (const auto& [key, value] : object.items()) {
+    if (value.is_number_unsigned() && is_identifier(key)) {
+      value = std::to_string(value.get<std::uint64_t>());
+    }
+  }
 }
 
 }  // namespace
@@ -123,6 +137,8 @@ nlohmann::ordered_json StatsClient::query(const std::string& command) {
     throw StatsError(socket_ + " gives no answer to " + command +
                      "; the gateway is stuck, still starting, or not a satrelayd");
   }
+  write_identifiers_as_text(*value);
+  if (value->is_object()) std::ranges::for_each(*value, write_identifiers_as_text);
   return std::move(*value);
 }
 

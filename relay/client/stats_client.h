@@ -37,7 +37,8 @@ class StatsClient {
   const std::string& built_with() const { return built_with_; }
   // The id of the process that serves the socket; nullopt if the kernel does not report it.
   std::optional<pid_t> server() const;
-  // The answer to `command`; never null. Throws StatsError.
+  // The answer to `command`; never null. Identifiers are strings, even if an older gateway wrote
+  // them as numbers. Throws StatsError.
   nlohmann::ordered_json query(const std::string& command);
   // Returns the entries of all pages of a listing. `command` must take the parameters
   // "first,count".

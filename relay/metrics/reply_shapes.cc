@@ -25,7 +25,7 @@ constexpr ReplyField kMissReply[] = {{"name", kText}, {"criterion", kText}};
 constexpr ReplyField kStatusReply[] = {{"version", kText},
                                        {"uptime_ms"},
                                        {"age_ms"},
-                                       {"boot_epoch"},
+                                       {"boot_epoch", kText},
                                        {"new_flows", kText},
                                        {"peers", kNumbersByName},
                                        {"flows"},
@@ -83,7 +83,7 @@ constexpr ReplyField kRuleCodecReply[] = {{"codec", kObject, "codec"}};
 constexpr ReplyField kClassReply[] = {
     {"name", kText},    {"weight"}, {"guaranteed_bps"}, {"maximum_bps"}, {"dictionary", kText},
     {"changed", kText}, {"hosts"},  {"held_frames"},    {"held_bytes"},  {"waiting_bytes"}};
-constexpr ReplyField kFlowSummaryReply[] = {{"id"},
+constexpr ReplyField kFlowSummaryReply[] = {{"id", kText},
                                             {"client", kText},
                                             {"client_port"},
                                             {"server", kText},

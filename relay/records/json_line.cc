@@ -62,8 +62,9 @@ void append_line(fmt::memory_buffer& out, const gateway::FlowRecord& record,
     fmt::format_to(to, R"(,"far_retransmitted":{},"far_repeated":{})", record.far->retransmitted,
                    record.far->repeated);
   }
+  // The identifier is a string, as on the stats socket.
   fmt::format_to(to,
-                 R"(,"established":{},"end":"{}","id":{}}})"
+                 R"(,"established":{},"end":"{}","id":"{}"}})"
                  "\n",
                  record.established, end_of(record), record.id);
 }

@@ -67,12 +67,12 @@ nlohmann::ordered_json to_json(const SoakOptions& options, const SoakResult& res
   json["profile"] = options.profile;
   if (options.workers > 0) json["workers"] = options.workers;
   if (options.images > 0) json["images"] = options.images;
-  json["first"] = options.first;
+  json["first"] = std::to_string(options.first);  // a seed identifies a run, so it is a string
   json["seeds"] = result.run;
   json["interrupted"] = result.interrupted;
   json["failures"] = nlohmann::ordered_json::array();
   for (const SoakFailure& failure : result.failures) {
-    json["failures"].push_back({{"seed", failure.which.seed},
+    json["failures"].push_back({{"seed", std::to_string(failure.which.seed)},
                                 {"broken", failure.broken},
                                 {"command", soak_command_for(failure)},
                                 {"schedule", sim::describe(failure.scenario)},

@@ -16,6 +16,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "relay/client/reply.h"
+
 namespace satrelay::panel {
 namespace {
 
@@ -179,7 +181,7 @@ History::Totals History::totals_of(const metrics::Readings& readings, std::uint6
   const Json& lan = part_of(readings.ports, "lan");
   const Json& wan = part_of(readings.ports, "wan");
   const Json& codec = part_of(readings.status, "codec");
-  Totals totals{.boot_epoch = number_of(readings.status, "boot_epoch"),
+  Totals totals{.boot_epoch = ctl::identifier(readings.status, "boot_epoch"),
                 .time = time,
                 .lan_in = number_of(lan, "rx_bytes"),
                 .lan_out = number_of(lan, "tx_bytes"),

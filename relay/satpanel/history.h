@@ -64,7 +64,7 @@ class History {
  private:
   // The totals of the gateway's counters.
   struct Totals {
-    std::uint64_t boot_epoch = 0;
+    std::string boot_epoch;
     std::uint64_t time = 0;
     std::uint64_t lan_in = 0, lan_out = 0, wan_in = 0, wan_out = 0;  // bytes
     std::uint64_t packets_out = 0, packets_lost = 0;

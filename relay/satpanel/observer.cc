@@ -92,12 +92,12 @@ void Observer::look_for_events() {
 }
 
 void Observer::fetch_events(const Json& numbers) {
-  const std::uint64_t epoch = ctl::number(numbers, "boot_epoch").value_or(0);
+  const std::string epoch = ctl::identifier(numbers, "boot_epoch");
   const std::uint64_t latest = ctl::number(numbers, "latest").value_or(0);
   if (epoch != boot_epoch_) {
     // When the panel starts, fetch no more events than the panel keeps. When the gateway has
     // restarted, fetch all its events.
-    next_number_ = boot_epoch_ == 0 && latest > kMostEvents ? latest - kMostEvents + 1 : 1;
+    next_number_ = boot_epoch_.empty() && latest > kMostEvents ? latest - kMostEvents + 1 : 1;
     boot_epoch_ = epoch;
   }
   next_number_ = std::max(next_number_, ctl::number(numbers, "oldest").value_or(0));

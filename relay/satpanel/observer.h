@@ -103,7 +103,7 @@ class Observer {
   std::uint64_t first_position_ = 1;  // position of events_.front()
 
   // Used by the observer's thread only.
-  std::uint64_t boot_epoch_ = 0;
+  std::string boot_epoch_;
   std::uint64_t next_number_ = 1;
   std::thread thread_;
 };

@@ -37,6 +37,11 @@ void add_measured(TelemetryDict& dict, const char* key, std::optional<double> ra
   if (ratio) dict.add(key, parts_per_million(*ratio));
 }
 
+// An identifier is a string: JavaScript, whose numbers are doubles, would round it above 2^53.
+void add_identifier(TelemetryDict& dict, const char* key, std::uint64_t identifier) {
+  dict.add(key, std::to_string(identifier));
+}
+
 std::string state_of(const gateway::PeerSnapshot& peer) {
   return peer.wrong_key ? "wrong_key" : stp::to_string(peer.state);
 }
@@ -84,7 +89,7 @@ TelemetryDict to_dict(const config::FlowModes& modes) {
 }
 
 void write_summary(const gateway::FlowSnapshot& flow, TelemetryDict& dict) {
-  dict.add("id", flow.id);
+  add_identifier(dict, "id", flow.id);
   dict.add("client", flow.client.to_string());
   dict.add("client_port", flow.client_port);
   dict.add("server", flow.server.to_string());
@@ -115,7 +120,7 @@ void write_status(const SnapshotBoard::Published& published, const std::string& 
   reply.add("uptime_ms", milliseconds(status.uptime));
   reply.add("age_ms", static_cast<std::uint64_t>(
                           duration_cast<std::chrono::milliseconds>(published.age).count()));
-  reply.add("boot_epoch", status.boot_epoch);
+  add_identifier(reply, "boot_epoch", status.boot_epoch);
   reply.add("new_flows", std::string(gateway::to_string(status.admission)));
   reply.add("peers", count_states(published.snapshot->peers));
   reply.add("flows", status.flows);
@@ -306,7 +311,7 @@ TelemetryDict to_dict(const NumberedEvent& told) {
 }
 
 void write_event_numbers(const EventRing::Numbers& numbers, TelemetryDict& reply) {
-  reply.add("boot_epoch", numbers.boot_epoch);
+  add_identifier(reply, "boot_epoch", numbers.boot_epoch);
   reply.add("oldest", numbers.oldest);
   reply.add("latest", numbers.latest);
 }

@@ -1,5 +1,6 @@
 // The answers of the commands of the stats socket; docs/statistics.md lists the fields. Names
-// contain the unit of their value. All numbers are unsigned integers.
+// contain the unit of their value. All numbers are unsigned integers. A 64-bit identifier is a
+// string.
 #pragma once
 
 #include <cstddef>

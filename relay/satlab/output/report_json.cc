@@ -89,7 +89,7 @@ ordered_json gateway_json(const RunResult& result, sim::Side side) {
 ordered_json report_json(const RunResult& result) {
   ordered_json json;
   json["scenario"] = result.name;
-  json["seed"] = result.seed;
+  json["seed"] = std::to_string(result.seed);  // an identifier of 64 bits
   json["congestion"] = result.congestion;
   json["duration_s"] = seconds(result.virtual_time);
   json["interrupted"] = result.interrupted;

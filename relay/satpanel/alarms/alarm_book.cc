@@ -141,7 +141,7 @@ void AlarmBook::end(const Key& key, Alarm by, Notices& notices) {
 std::vector<AlarmNotice> AlarmBook::handle_event(const Json& event) {
   Notices notices;
   Alarm told = alarm_of(event);
-  const std::uint64_t epoch = ctl::number(event, "boot_epoch").value_or(0);
+  const std::string epoch = ctl::identifier(event, "boot_epoch");
   if (epoch != boot_epoch_) {
     // A restarted gateway reports all trouble again, so end the alarms of the earlier run.
     boot_epoch_ = epoch;

@@ -66,7 +66,7 @@ class AlarmBook {
   void compare(const Key& key, Alarm found, bool is_wrong, std::uint64_t now_ms, Notices& notices);
   void look_at_gateway(const metrics::Readings& readings, std::uint64_t now_ms, Notices& notices);
 
-  std::uint64_t boot_epoch_ = 0;
+  std::string boot_epoch_;
   std::uint32_t last_index_ = 0;
   bool has_looked_ = false;
   std::map<Key, Alarm> alarms_;

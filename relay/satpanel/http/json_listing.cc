@@ -5,6 +5,8 @@
 #include <charconv>
 #include <vector>
 
+#include "relay/client/reply.h"
+
 namespace satrelay::panel {
 namespace {
 
@@ -32,8 +34,11 @@ bool matches(const Json& value, const std::string& filter) {
     return lower(value.get_ref<const std::string&>()).find(filter) != std::string::npos;
   }
   if (value.is_number()) return value.dump() == filter;
-  return value.is_object() &&
-         std::ranges::any_of(value, [&](const Json& part) { return matches(part, filter); });
+  if (!value.is_object()) return false;
+  for (const auto& [key, part] : value.items()) {
+    if (ctl::is_identifier(key) ? part == filter : matches(part, filter)) return true;
+  }
+  return false;
 }
 
 const Json& value_of(const Json& entry, const std::string& name) {
@@ -41,6 +46,14 @@ const Json& value_of(const Json& entry, const std::string& name) {
   if (!entry.is_object()) return none;
   const auto found = entry.find(name);
   return found == entry.end() ? none : *found;
+}
+
+// Orders identifiers by their numbers: a string of fewer digits is the smaller number.
+bool is_before(const Json& a, const Json& b, const std::string& name) {
+  if (!ctl::is_identifier(name) || !a.is_string() || !b.is_string()) return a < b;
+  const auto& x = a.get_ref<const std::string&>();
+  const auto& y = b.get_ref<const std::string&>();
+  return x.size() != y.size() ? x.size() < y.size() : x < y;
 }
 
 }  // namespace
@@ -70,8 +83,8 @@ Json page_of(const Json& all, const ListQuery& query) {
   const std::string sort = query.sort.substr(is_falling ? 1 : 0);
   if (!sort.empty()) {
     std::ranges::stable_sort(kept, [&](const Json* a, const Json* b) {
-      return is_falling ? value_of(*b, sort) < value_of(*a, sort)
-                        : value_of(*a, sort) < value_of(*b, sort);
+      return is_falling ? is_before(value_of(*b, sort), value_of(*a, sort), sort)
+                        : is_before(value_of(*a, sort), value_of(*b, sort), sort);
     });
   }
   Json entries = Json::array();

@@ -33,8 +33,8 @@ struct ListQuery {
 ListQuery parse_list_query(const std::string& first, const std::string& count,
                            const std::string& sort, const std::string& filter);
 
-// Whether one of the entry's fields contains `text`, ignoring case. A field that is a number must
-// equal `text`. If `text` is empty, every entry matches.
+// Whether one of the entry's fields contains `text`, ignoring case. A field that is a number or an
+// identifier must equal `text`. If `text` is empty, every entry matches.
 bool has_text(const nlohmann::ordered_json& entry, const std::string& text);
 
 // Returns {"total", "first", "entries"}. `total` counts the entries that pass the filter.

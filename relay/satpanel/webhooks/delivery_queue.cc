@@ -25,7 +25,7 @@ void DeliveryQueue::miss(std::uint64_t count) {
 void DeliveryQueue::compose() {
   Json event = std::move(waiting_.front());
   waiting_.pop_front();
-  const std::string key = fmt::format("{}-{}", ctl::number(event, "boot_epoch").value_or(0),
+  const std::string key = fmt::format("{}-{}", ctl::identifier(event, "boot_epoch"),
                                       ctl::number(event, "number").value_or(0));
   event["gateway"] = gateway_;
   event["dropped"] = left_out_;

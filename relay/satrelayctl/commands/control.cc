@@ -5,8 +5,10 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <string>
 #include <thread>
 
+#include "relay/client/reply.h"
 #include "relay/client/stats_client.h"
 #include "relay/ops/control/control_client.h"
 
@@ -16,7 +18,7 @@ namespace {
 constexpr std::chrono::milliseconds kLookEvery(500);
 
 struct Progress {
-  std::uint64_t boot_epoch = 0;
+  std::string boot_epoch;
   std::uint64_t flows = 0;
 };
 
@@ -26,8 +28,7 @@ std::optional<Progress> progress_of(const std::filesystem::path& stats) {
     StatsClient client(stats, StatsClient::kUsualTimeout);
     const nlohmann::ordered_json status = client.query("/satrelay/status");
     if (!status.is_object()) return std::nullopt;
-    return Progress{status.value("boot_epoch", std::uint64_t{0}),
-                    status.value("flows", std::uint64_t{0})};
+    return Progress{identifier(status, "boot_epoch"), status.value("flows", std::uint64_t{0})};
   } catch (const StatsError&) {
     return std::nullopt;
   }

@@ -9,14 +9,14 @@ namespace {}  // namespace
 
 EventReader::Numbers EventReader::numbers(StatsClient& client) const {
   const Json reply = client.query("/satrelay/event_numbers");
-  const auto boot_epoch = number(reply, "boot_epoch");
+  std::string boot_epoch = identifier(reply, "boot_epoch");
   const auto oldest = number(reply, "oldest");
   const auto latest = number(reply, "latest");
-  if (!boot_epoch || !oldest || !latest) {
+  if (boot_epoch.empty() || !oldest || !latest) {
     throw StatsError(socket_.string() +
                      " reports its events in a form that this satrelayctl cannot read");
   }
-  return {*boot_epoch, *oldest, *latest};
+  return {std::move(boot_epoch), *oldest, *latest};
 }
 
 void EventReader::read_kept(std::optional<std::uint64_t> most) {

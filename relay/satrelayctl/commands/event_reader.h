@@ -31,7 +31,7 @@ class EventReader {
 
  private:
   struct Numbers {
-    std::uint64_t boot_epoch = 0;
+    std::string boot_epoch;
     std::uint64_t oldest = 0;
     std::uint64_t latest = 0;
   };
@@ -41,7 +41,7 @@ class EventReader {
 
   std::filesystem::path socket_;
   Sink sink_;
-  std::uint64_t boot_epoch_ = 0;
+  std::string boot_epoch_;
   std::uint64_t next_ = 1;
   bool is_gone_ = false;
 };

@@ -216,7 +216,7 @@ std::string render_peers(const Json& peers, std::size_t width) {
 std::string render_flows(const Json& flows, std::size_t width) {
   return format_listing(
       flows,
-      {figure("id", "id", text::plain),
+      {right(words("id", "id")),
        words("client", [](const Json& flow) { return endpoint(flow, "client", "client_port"); }),
        words("server", [](const Json& flow) { return endpoint(flow, "server", "server_port"); }),
        words("from", "client_side"), words("peer", "peer"), words("tcp state", "tcp_state"),

@@ -81,7 +81,7 @@ std::string rule(const Json& flow) {
 
 std::string render_flow(const nlohmann::ordered_json& flow, std::size_t width) {
   const std::vector<text::Row> rows{
-      {"flow " + shown(flow, "id", text::plain),
+      {"flow " + text(flow, "id"),
        endpoint(flow, "client", "client_port") + " > " + endpoint(flow, "server", "server_port") +
            ", client on the " + (text(flow, "client_side") == "lan" ? "LAN" : "peer's LAN")},
       {"age",

@@ -263,8 +263,7 @@ std::string flows_table(const TopSample& before, const TopSample& now, const Gro
     if (rows.size() == most) break;
     const Json& flow = *entry.flow;
     const Json& was = earlier.of(flow);
-    rows.push_back({shown(flow, "id", text::plain),
-                    cut_endpoint(endpoint(flow, "client", "client_port"), each),
+    rows.push_back({text(flow, "id"), cut_endpoint(endpoint(flow, "client", "client_port"), each),
                     cut_endpoint(endpoint(flow, "server", "server_port"), each),
                     growth.bits(was, flow, "from_lan_bytes"),
                     growth.bits(was, flow, "to_lan_bytes"),

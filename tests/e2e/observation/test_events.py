@@ -304,6 +304,7 @@ def check_followed(gateway, text: str) -> None:
     objects = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
     epochs = list(dict.fromkeys(event["boot_epoch"] for event in objects))
     check(len(epochs) == 2, f"there are {len(epochs)} runs of the gateway")
+    check(all(isinstance(epoch, str) for epoch in epochs), f"identifiers are strings: {epochs}")
     check(epochs[1] == gateway.query("status")["boot_epoch"], "the second one is another one")
     for epoch in epochs:
         check_numbers([event for event in objects if event["boot_epoch"] == epoch])

@@ -49,6 +49,20 @@ TEST_F(StatsClientTest, CollectsEveryPageOfAList) {
   EXPECT_EQ(client.query_all("/satrelay/flows").dump(), "[1,2,3,4]");
 }
 
+// An older gateway wrote them as numbers.
+TEST_F(StatsClientTest, ReturnsIdentifiersAsText) {
+  const FakeTelemetry server(socket_, kGreeting, [](const std::string& command) {
+    if (command == "/status") return R"({"/status": {"boot_epoch": 1764082060000000001}})";
+    if (command == "/new") return R"({"/new": {"boot_epoch": "1764082060000000001", "id": null}})";
+    if (command == "/flows,0,1000") return R"({"/flows": {"0": {"id": 18446744073709551615}}})";
+    return R"({"/flows": {}})";
+  });
+  StatsClient client(socket_, 2s);
+  EXPECT_EQ(client.query("/status").dump(), R"({"boot_epoch":"1764082060000000001"})");
+  EXPECT_EQ(client.query("/new").dump(), R"({"boot_epoch":"1764082060000000001","id":null})");
+  EXPECT_EQ(client.query_all("/flows").dump(), R"([{"id":"18446744073709551615"}])");
+}
+
 TEST_F(StatsClientTest, SaysThatNoGatewayRuns) {
   EXPECT_EQ(error_of([&] { StatsClient client(socket_, 2s); }),
             "no gateway runs at " + socket_.string() + "; is satrelayd started?");

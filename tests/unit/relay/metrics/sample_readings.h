@@ -35,7 +35,7 @@ Json counted(std::uint64_t first = 1) {
 
 inline Json sample_status() {
   Json status = Json::parse(R"({
-    "uptime_ms": 61500, "age_ms": 40, "boot_epoch": 7, "new_flows": "open",
+    "uptime_ms": 61500, "age_ms": 40, "boot_epoch": "7", "new_flows": "open",
     "peers": {"alive": 2, "suspect": 1}, "flows": 12, "half_open": 1, "time_wait": 3,
     "arena_bytes": 268435456, "arena_used_bytes": 67108864})");
   status["tcp"] = counted<tcp::Counters>();

@@ -5,6 +5,9 @@
 #include <gtest/gtest.h>
 #include <rte_eal.h>
 #include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -59,6 +62,21 @@ class TelemetryTest : public testing::Test {
 
   static Json query(const std::string& command) {
     return ctl::StatsClient(socket_, 3s).query(command);
+  }
+
+  // Returns the reply to `command` as the socket sends it. StatsClient rewrites identifiers.
+  static std::string reply_to(const std::string& command) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    socket_.string().copy(address.sun_path, sizeof address.sun_path - 1);
+    const int descriptor = ::socket(AF_UNIX, SOCK_SEQPACKET, 0);
+    std::string buffer(1 << 16, '\0');
+    ssize_t size = ::connect(descriptor, reinterpret_cast<sockaddr*>(&address), sizeof address);
+    if (size == 0) size = ::recv(descriptor, buffer.data(), buffer.size(), 0);  // the greeting
+    if (size > 0) size = ::send(descriptor, command.data(), command.size(), MSG_NOSIGNAL);
+    if (size > 0) size = ::recv(descriptor, buffer.data(), buffer.size(), 0);
+    ::close(descriptor);
+    return buffer.substr(0, size > 0 ? static_cast<std::size_t>(size) : 0);
   }
 
   void publish(const Snapshot& snapshot) {

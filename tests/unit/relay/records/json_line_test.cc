@@ -29,7 +29,7 @@ TEST(JsonLine, SaysAllOfAFlow) {
             R"("rule":2,"rule_name":"web","class":"bulk","from_lan_bytes":100,)"
             R"("to_lan_bytes":2000000,"encoded_to_peer_bytes":104,)"
             R"("encoded_from_peer_bytes":900000,"lan_retransmitted":3,"lan_repeated":1,)"
-            R"("established":true,"end":"finished","id":7})"
+            R"("established":true,"end":"finished","id":"7"})"
             "\n");
 }
 

@@ -28,7 +28,7 @@ class RecordWriterTest : public ::testing::Test {
     std::ifstream in(config_.file);
     std::vector<std::uint64_t> ids;
     for (std::string line; std::getline(in, line);) {
-      ids.push_back(nlohmann::json::parse(line)["id"].get<std::uint64_t>());
+      ids.push_back(std::stoull(nlohmann::json::parse(line)["id"].get<std::string>()));
     }
     return ids;
   }

@@ -19,7 +19,7 @@ constexpr std::uint64_t kNoon = 1'800'000'000;  // the first second of a minute
 
 // The figures of a gateway `seconds` after its start. It sends 1,000 bytes a second to the link,
 // and loses one packet of ten.
-metrics::Readings readings(std::uint64_t seconds, std::uint64_t boot_epoch = 1) {
+metrics::Readings readings(std::uint64_t seconds, const std::string& boot_epoch = "1") {
   metrics::Readings made;
   made.up = true;
   made.status = {{"boot_epoch", boot_epoch},
@@ -88,10 +88,10 @@ TEST(History, GoesOnBehindAGap) {
 TEST(History, TakesNothingFromARestartOrAClockThatIsSetBack) {
   History history("");
   history.add(readings(1000), kNoon + 1);
-  history.add(readings(1, 2), kNoon + 2);
+  history.add(readings(1, "2"), kNoon + 2);
   EXPECT_TRUE(history.samples(History::Span::kHour, kNoon + 2).empty());
-  history.add(readings(2, 2), kNoon - 100);
-  history.add(readings(3, 2), kNoon - 99);
+  history.add(readings(2, "2"), kNoon - 100);
+  history.add(readings(3, "2"), kNoon - 99);
   const auto samples = history.samples(History::Span::kHour, kNoon);
   ASSERT_EQ(samples.size(), 1U);
   EXPECT_FLOAT_EQ(samples[0].send_bps, 8000);

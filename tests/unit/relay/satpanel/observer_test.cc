@@ -52,7 +52,7 @@ TEST_F(ObserverTest, TellsTheLatestEventsAndWhatComesBehindThem) {
   EXPECT_EQ(numbers_of(latest), (Numbers{3, 4, 5}));
   EXPECT_EQ(latest.first, 3U);
   EXPECT_EQ(latest.next, 6U);
-  EXPECT_EQ(latest.events[0].at("boot_epoch"), 1);
+  EXPECT_EQ(latest.events[0].at("boot_epoch"), "1");
   EXPECT_TRUE(observer_.events(latest.next, 10).events.empty());
   EXPECT_EQ(observer_.events(latest.next, 10).next, 6U);
   tell("bypass_set");
@@ -112,8 +112,8 @@ TEST_F(ObserverTest, CountsOverANewStartOfTheGateway) {
   tell("peer_alive", 2);
   const Observer::EventPage page = observer_.events(3, 10);
   EXPECT_EQ(numbers_of(page), (Numbers{3, 4, 1, 2}));
-  EXPECT_EQ(page.events[1].at("boot_epoch"), 1);
-  EXPECT_EQ(page.events[2].at("boot_epoch"), 2);
+  EXPECT_EQ(page.events[1].at("boot_epoch"), "1");
+  EXPECT_EQ(page.events[2].at("boot_epoch"), "2");
   EXPECT_EQ(page.next, 7U);
 }
 

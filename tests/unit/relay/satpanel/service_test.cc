@@ -279,10 +279,10 @@ TEST_F(LookingServiceTest, SortsNoMoreFlowsThanItCanHold) {
   refuses("/flows", {{"filter", "x"}}, "page by page", 409);
   const Json page = json_of("/flows", {{"first", "1"}, {"count", "1"}});
   EXPECT_EQ(page.at("total"), 20'001);
-  EXPECT_EQ(page.at("entries").at(0).at("id"), 2);
+  EXPECT_EQ(page.at("entries").at(0).at("id"), "2");
   gateway_.set("/satrelay/status", {{"flows", 20'000U}});
   observer_.catch_up();
-  EXPECT_EQ(json_of("/flows", {{"sort", "-id"}}).at("entries").at(0).at("id"), 2);
+  EXPECT_EQ(json_of("/flows", {{"sort", "-id"}}).at("entries").at(0).at("id"), "2");
 }
 
 // The panel keeps flows for three seconds. While another request fetches them anew, it shows them

@@ -102,6 +102,23 @@ TEST_F(TelemetryTest, TheHistoryIsToldNewestFirstInPagesThatFit) {
   }
 }
 
+TEST_F(TelemetryTest, AnIdentifierIsAString) {
+  const Telemetry telemetry(board_, events_, history_);
+  Snapshot snapshot;
+  snapshot.status.boot_epoch = kBootEpoch;
+  publish(snapshot);
+  Live live;
+  live.all_flows.resize(1);
+  live.all_flows[0].id = kMost;
+  const LiveWorker worker(board_, live);
+  const std::string epoch = R"("boot_epoch":"1764082060000000000")";
+  const std::string id = R"("id":"18446744073709551615")";
+  EXPECT_NE(reply_to("/satrelay/status").find(epoch), std::string::npos);
+  EXPECT_NE(reply_to("/satrelay/event_numbers").find(epoch), std::string::npos);
+  EXPECT_NE(reply_to("/satrelay/flows").find(id), std::string::npos);
+  EXPECT_NE(reply_to("/satrelay/flow," + std::to_string(kMost)).find(id), std::string::npos);
+}
+
 // The reply has the fields of its shape, in their order. A field that is only there if known may be
 // absent.
 void expect_shape(const Json& reply, std::string_view shape) {

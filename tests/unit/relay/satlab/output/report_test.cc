@@ -51,6 +51,7 @@ TEST(Report, FlowsAreMeasuredAtTheirReceivers) {
 TEST(Report, JsonNamesEveryFigureOnce) {
   const nlohmann::ordered_json json = report_json(short_run());
   EXPECT_EQ(json["scenario"], "short");
+  EXPECT_EQ(json["seed"], "1");
   EXPECT_EQ(json["interrupted"], false);
   EXPECT_EQ(json["congestion"], "cubic");
   ASSERT_EQ(json["flows"].size(), 2U);

@@ -14,7 +14,7 @@ constexpr std::uint64_t kStart = 1'700'000'000'000;
 class AlarmBookTest : public testing::Test {
  protected:
   std::vector<AlarmNotice> tell(ops::EventKind kind, const std::string& subject,
-                                std::uint64_t boot_epoch = 1) {
+                                const std::string& boot_epoch = "1") {
     const ops::EventDescription& event = ops::describe(kind);
     return book_.handle_event({{"number", ++number_},
                                {"time_ms", now_},
@@ -147,7 +147,7 @@ TEST_F(AlarmBookTest, AGatewayThatDoesNotAnswerIsAnAlarm) {
 TEST_F(AlarmBookTest, ANewStartOfTheGatewayEndsThemAll) {
   tell(ops::EventKind::kPeerLost, "peer hub");
   tell(ops::EventKind::kMemoryLow, "gateway");
-  const auto notices = tell(ops::EventKind::kPortDown, "port lan", 2);
+  const auto notices = tell(ops::EventKind::kPortDown, "port lan", "2");
   ASSERT_EQ(notices.size(), 3U);
   EXPECT_TRUE(notices[0].is_over && notices[1].is_over && !notices[2].is_over);
   EXPECT_EQ(names(), Names{"port_down"});

@@ -10,7 +10,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 Json event(const std::string& name, const std::string& subject) {
-  return {{"name", name}, {"subject", subject}, {"severity", "warning"}, {"boot_epoch", 1U}};
+  return {{"name", name}, {"subject", subject}, {"severity", "warning"}, {"boot_epoch", "1"}};
 }
 
 TEST(AlarmKeeper, TellsWhatIsWrongAndAboutWhat) {

@@ -3,7 +3,7 @@ import {test} from "node:test";
 
 import {FlowRates, RateMeter} from "../../../../../relay/satpanel/assets/rates.js";
 
-const overview = (uptime_ms, bytes, boot_epoch = 1) => ({
+const overview = (uptime_ms, bytes, boot_epoch = "1764082060000000001") => ({
   status: {uptime_ms, boot_epoch},
   ports: {
     lan: {rx_bytes: bytes, tx_bytes: 2 * bytes},
@@ -45,7 +45,7 @@ test("a rate covers the last seconds only", () => {
 
 test("a gateway that restarts, or that is gone, begins anew", () => {
   const meter = new RateMeter();
-  for (const after of [overview(5000, 9000, 2), overview(500, 9000), {status: {}}]) {
+  for (const after of [overview(5000, 9000, "1764082060000000002"), overview(500, 9000), {status: {}}]) {
     meter.add(overview(1000, 1000));
     meter.add(overview(2000, 2000));
     assert.equal(meter.of("lan in"), 8000);

@@ -42,6 +42,18 @@ TEST(JsonListing, FiltersByTextInWhateverCaseAndByWholeNumbers) {
   EXPECT_TRUE(names(page_of(kPeers, {.filter = "1"})).empty());
 }
 
+TEST(JsonListing, OrdersIdentifiersByNumberAndFiltersByWholeOnes) {
+  const Json flows = Json::parse(R"([
+    {"name": "ten", "id": "10"}, {"name": "nine", "id": "9"}, {"name": "eleven", "id": "11"}
+  ])");
+  EXPECT_EQ(names(page_of(flows, {.sort = "id"})),
+            (std::vector<std::string>{"nine", "ten", "eleven"}));
+  EXPECT_EQ(names(page_of(flows, {.sort = "-id"})),
+            (std::vector<std::string>{"eleven", "ten", "nine"}));
+  EXPECT_EQ(names(page_of(flows, {.filter = "10"})), std::vector<std::string>{"ten"});
+  EXPECT_TRUE(names(page_of(flows, {.filter = "1"})).empty());
+}
+
 TEST(JsonListing, GivesOnePageAndTheNumberOfAll) {
   const Json page = page_of(kPeers, {.first = 1, .count = 1});
   EXPECT_EQ(page["total"], 3);

@@ -13,7 +13,7 @@ using namespace std::chrono_literals;
 class DeliveryQueueTest : public testing::Test {
  protected:
   void push(std::uint64_t number) {
-    queue_.push({{"number", number}, {"name", "peer_lost"}, {"boot_epoch", 77U}});
+    queue_.push({{"number", number}, {"name", "peer_lost"}, {"boot_epoch", "77"}});
   }
   Json tried() {
     const Delivery* delivery = queue_.poll_delivery(now_);
@@ -33,7 +33,7 @@ TEST_F(DeliveryQueueTest, SendsEventsInOrderWithTheGatewaysName) {
   EXPECT_EQ(queue_.poll_delivery(now_)->key, "77-1");
   EXPECT_EQ(tried(), (Json{{"number", 1},
                            {"name", "peer_lost"},
-                           {"boot_epoch", 77},
+                           {"boot_epoch", "77"},
                            {"gateway", "hub"},
                            {"dropped", 0}}));
   answer({.kind = kTaken});

@@ -53,13 +53,13 @@ class EventReaderTest : public testing::Test {
   std::uint64_t latest_ = 0;
   std::unique_ptr<FakeTelemetry> gateway_;
   std::vector<std::string> seen_;
-  EventReader reader_{
-      socket_,
-      {.event =
-           [this](const Json& event) {
-             seen_.push_back(event.at("boot_epoch").dump() + ":" + event.at("number").dump());
-           },
-       .notice = [this](const std::string& text) { seen_.push_back(text); }}};
+  EventReader reader_{socket_,
+                      {.event =
+                           [this](const Json& event) {
+                             seen_.push_back(event.at("boot_epoch").get<std::string>() + ":" +
+                                             event.at("number").dump());
+                           },
+                       .notice = [this](const std::string& text) { seen_.push_back(text); }}};
 };
 
 TEST_F(EventReaderTest, ReadsWhatIsKeptAndThenWhatIsNew) {

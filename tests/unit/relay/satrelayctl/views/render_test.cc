@@ -14,7 +14,7 @@ using Json = nlohmann::ordered_json;
 
 TEST(RenderStatus, ShowsSumsWithUnits) {
   const Json status = Json::parse(R"({
-    "uptime_ms": 7380000, "age_ms": 40, "boot_epoch": 1,
+    "uptime_ms": 7380000, "age_ms": 40, "boot_epoch": "1",
     "peers": {"alive": 2, "wrong_key": 1}, "flows": 12, "half_open": 1,
     "arena_bytes": 268435456, "arena_used_bytes": 67108864,
     "tcp": {"bytes_in": 1048576, "bytes_out": 2097152, "retransmitted_segments": 3,
@@ -94,7 +94,7 @@ TEST(RenderPeers, SaysWhichColumnsDoNotFit) {
 }
 
 TEST(Render, FitsItsLines) {
-  const Json flow = Json::parse(R"({"id": 17, "client": "2001:db8:1111:2222:3333:4444:5555:6666",
+  const Json flow = Json::parse(R"({"id": "17", "client": "2001:db8:1111:2222:3333:4444:5555:6666",
     "client_port": 40000, "server": "2001:db8:1111:2222:3333:4444:5555:7777", "server_port": 443})");
   const Json counters = Json::parse(R"({"dropped_relayed_from_wan": 12345678901})");
   const Json status = Json::parse(R"({"codec": {"plain_bytes": 2, "encoded_bytes": 1}})");
@@ -153,7 +153,7 @@ TEST(RenderFlows, BracketsIpv6AddressesAndShowsWhatIsMissing) {
 
 TEST(RenderFlow, SaysWhatEachDirectionWaitsFor) {
   const Json flow = Json::parse(R"({
-    "id": 17, "client": "198.51.100.10", "client_port": 40000, "server": "203.0.113.10",
+    "id": "17", "client": "198.51.100.10", "client_port": 40000, "server": "203.0.113.10",
     "server_port": 443, "peer": "remote", "client_side": "lan", "tcp_state": "ESTABLISHED",
     "age_ms": 61000, "idle_ms": 40, "from_lan_bytes": 2097152, "to_lan_bytes": 0,
     "encoded_bytes": 524288, "lan_stored_bytes": 65536, "compress": "auto", "class": "",

@@ -26,9 +26,9 @@ TopSample sample(double seconds, std::uint64_t bytes) {
   sample.rules[1]["from_lan_bytes"] = bytes;
   sample.rules[2]["bridged_bytes"] = bytes / 10;
   sample.flows = Json::parse(R"([
-    {"id": 1, "client": "203.0.113.1", "client_port": 40000, "server": "198.51.100.1",
+    {"id": "1", "client": "203.0.113.1", "client_port": 40000, "server": "198.51.100.1",
      "server_port": 80, "from_lan_bytes": 0, "to_lan_bytes": 0, "lan_stored_bytes": 0},
-    {"id": 2, "client": "2001:db8:1111:2222::1", "client_port": 40001, "server": "2001:db8::2",
+    {"id": "2", "client": "2001:db8:1111:2222::1", "client_port": 40001, "server": "2001:db8::2",
      "server_port": 443, "to_lan_bytes": 0, "lan_stored_bytes": 1024}])");
   sample.flows[1]["from_lan_bytes"] = bytes;
   sample.flows_in_all = 2;
@@ -143,7 +143,7 @@ TEST(RenderTop, NoTableCrowdsOutAnother) {
     before.classes.push_back(traffic_class(name.c_str(), 0, 0));
     now.classes.push_back(traffic_class(name.c_str(), 1'000, 0));
     now.flows.push_back(now.flows[0]);
-    now.flows.back()["id"] = 10 + i;
+    now.flows.back()["id"] = std::to_string(10 + i);
   }
   now.flows_in_all = 5'000;
   const auto rows = [&](const std::string& screen, const char* word) {
@@ -170,7 +170,7 @@ TEST(RenderTop, FitsTheScreenAndSaysWhatItLeavesOut) {
   now.classes = {traffic_class("bulk", 1, 0)};
   for (int i = 3; i < 100; ++i) {
     now.flows.push_back(now.flows[0]);
-    now.flows.back()["id"] = i;
+    now.flows.back()["id"] = std::to_string(i);
   }
   now.flows_in_all = 5'000;
   for (const ScreenSize size : {ScreenSize{24, 80}, ScreenSize{12, 40}, ScreenSize{1, 10}}) {
