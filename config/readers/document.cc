@@ -89,6 +89,10 @@ Value::Value(Places& places, const YAML::Node& node, std::string path)
 
 void Value::fail(const std::string& message) const { places_->fail(path_, message); }
 
+void Value::fail(const FileError& error) const {
+  throw FileError(places_->point_at(path_, error.what()), error.cause());
+}
+
 void Value::fail_at(const std::string& key, const std::string& message) const {
   places_->fail(join(path_, key), message);
 }

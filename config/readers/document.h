@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "config/model/words.h"
+#include "config/text/error.h"
 #include "pep/base/address.h"
 #include "pep/base/time.h"
 #include "pep/base/units.h"
@@ -59,6 +60,8 @@ class Value {
   const std::string& path() const { return path_; }
   // Throws ConfigError about this value.
   [[noreturn]] void fail(const std::string& message) const;
+  // Throws `error`, an error of the file that the value names, with the place of the value.
+  [[noreturn]] void fail(const FileError& error) const;
   // Throws ConfigError about the field `key` of this map. The map may lack the field.
   [[noreturn]] void fail_at(const std::string& key, const std::string& message) const;
   // Like fail(), but the message begins with the text of the value: "50Mb" is not a rate; ...

@@ -27,12 +27,18 @@ using Text = Secret<kLongest + 1>;
   throw ConfigError(file.string() + ": " + message);
 }
 
+[[noreturn]] void fail_for_rights(const std::filesystem::path& file, const std::string& message) {
+  throw FileError(file.string() + ": " + message, FileError::Cause::kRights);
+}
+
 [[noreturn]] void fail_to_read(const std::filesystem::path& file) {
-  const bool is_forbidden = errno == EACCES && ::geteuid() != 0;
-  fail(file, std::string("cannot be read: ") + std::strerror(errno) +
-                 (is_forbidden ? "; give it the group of the user that satrelayd runs as, and mode "
-                                 "0640 (chgrp, chmod)"
-                               : ""));
+  const int error = errno;
+  const bool is_forbidden = error == EACCES && ::geteuid() != 0;
+  throw FileError(file.string() + ": cannot be read: " + std::strerror(error) +
+                      (is_forbidden ? "; give it the group of the user that satrelayd runs as, and "
+                                      "mode 0640 (chgrp, chmod)"
+                                    : ""),
+                  FileError::cause_of(error));
 }
 
 std::string octal(::mode_t mode) {
@@ -68,14 +74,14 @@ void check_who_may_read(const std::filesystem::path& file, const Descriptor& des
   if (::fstat(descriptor.number(), &status) != 0) fail_to_read(file);
   if (!S_ISREG(status.st_mode)) fail(file, "is not a regular file");
   if (status.st_uid != 0 && status.st_uid != ::geteuid()) {
-    fail(file, "belongs to user " + std::to_string(status.st_uid) +
-                   "; it must belong to root or to the user that satrelayd runs as");
+    fail_for_rights(file, "belongs to user " + std::to_string(status.st_uid) +
+                              "; it must belong to root or to the user that satrelayd runs as");
   }
   const std::optional<::gid_t> group =
       status.st_uid == 0 ? group_of(reader) : std::optional<::gid_t>();
   if ((status.st_mode & (group == status.st_gid ? 037U : 077U)) != 0) {
-    fail(file, "has mode " + octal(status.st_mode) + ", so others may read or write it; " +
-                   cure_for(group));
+    fail_for_rights(file, "has mode " + octal(status.st_mode) +
+                              ", so others may read or write it; " + cure_for(group));
   }
 }
 

@@ -36,6 +36,8 @@ std::vector<std::byte> read_dictionary(const Value& value) {
   if (!file.starts_with('/')) value.refuse("is not an absolute path", "begin with a slash");
   try {
     return load_dictionary(file);
+  } catch (const FileError& error) {
+    value.fail(error);
   } catch (const ConfigError& error) {
     value.fail(error.what());
   }

@@ -32,6 +32,8 @@ Security read_security(const Value& value, const std::string& reader) {
     file.refuse("is not an absolute path", "begin with a slash");
   try {
     security.keys = read_psk_file(security.psk_file, reader);
+  } catch (const FileError& error) {
+    file.fail(error);
   } catch (const ConfigError& error) {
     file.fail(error.what());
   }

@@ -22,7 +22,8 @@ constexpr std::size_t kPiece = 64 << 10;
 }
 
 [[noreturn]] void fail_to_read(const std::filesystem::path& file, int error) {
-  refuse_file(file, std::string("cannot be read: ") + std::strerror(error));
+  throw FileError(file.string() + ": cannot be read: " + std::strerror(error),
+                  FileError::cause_of(error));
 }
 
 // Checks the opened file and not its path, so that no other file can take its place before it is

@@ -139,13 +139,17 @@ const EventDescription& describe(EventKind kind) {
   return kDescriptions[static_cast<std::size_t>(kind)];
 }
 
+std::string_view advice_of(const Event& event) {
+  return event.advice.empty() ? describe(event.kind).advice : event.advice;
+}
+
 std::string to_line(const Event& event, std::string_view user) {
   const EventDescription& description = describe(event.kind);
   return to_line(EventWords{.name = description.name,
                             .subject = event.subject,
                             .text = description.text,
                             .detail = event.detail,
-                            .advice = description.advice,
+                            .advice = advice_of(event),
                             .user = user,
                             .before = event.before,
                             .after = event.after});

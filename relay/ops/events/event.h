@@ -100,7 +100,7 @@ struct EventDescription {
   std::string_view name;
   Severity severity = Severity::kInfo;
   std::string_view text;    // text after the subject, which says what has changed
-  std::string_view advice;  // what the operator should do; may be empty
+  std::string_view advice;  // what the operator should usually do; may be empty
 };
 const EventDescription& describe(EventKind kind);
 
@@ -112,7 +112,10 @@ struct Event {
   std::optional<Caller> caller = {};
   std::string before = {};
   std::string after = {};
+  // A literal that replaces the advice of the kind, if the cure depends on the cause.
+  std::string_view advice = {};
 };
+std::string_view advice_of(const Event& event);
 
 // An event with its number. The first event after a start of the gateway has the number 1.
 struct NumberedEvent {

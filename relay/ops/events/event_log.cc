@@ -19,7 +19,7 @@ std::vector<LogField> fields_of(const NumberedEvent& told, std::uint64_t boot_ep
     if (!value.empty()) fields.push_back({name, std::string(value)});
   };
   add("SATRELAY_DETAIL", told.event.detail);
-  add("SATRELAY_ADVICE", description.advice);
+  add("SATRELAY_ADVICE", advice_of(told.event));
   add("SATRELAY_USER", told.user);
   add("SATRELAY_OLD", told.event.before);
   add("SATRELAY_NEW", told.event.after);

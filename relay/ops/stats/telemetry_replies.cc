@@ -300,7 +300,7 @@ TelemetryDict to_dict(const NumberedEvent& told) {
   dict.add("subject", event.subject);
   dict.add("text", std::string(description.text));
   dict.add("detail", event.detail);
-  dict.add("advice", std::string(description.advice));
+  dict.add("advice", std::string(advice_of(event)));
   const auto add_if_any = [&](const char* key, const std::string& value) {
     if (!value.empty()) dict.add(key, value);
   };

@@ -106,11 +106,12 @@ void tell_of_reload(const Reload::Outcome& outcome, Operations& operations) {
                    .after = std::move(told.after)});
 }
 
-void tell_of_refusal(std::string why, Operations& operations) {
+void tell_of_refusal(std::string why, ReloadRefusal refusal, Operations& operations) {
   operations.tell({.kind = ops::EventKind::kReloadRefused,
                    .subject = "gateway",
                    .detail = std::move(why),
-                   .caller = operations.reload_caller});
+                   .caller = operations.reload_caller,
+                   .advice = advice_for(refusal)});
 }
 
 ops::ControlServer::Answer show(const ControlCommand& command, const Operations& operations) {
@@ -147,15 +148,17 @@ void look_after_reload(Operations& operations) {
   const auto outcome = operations.reload.poll();
   if (!outcome) return;
   std::string error = outcome->error;
+  ReloadRefusal refusal = outcome->refusal;
   if (outcome->configuration && !take_over(*outcome, operations)) {
     error = "a worker does not answer; see the log";
+    refusal = ReloadRefusal::kWorkerStuck;
   }
   // Writing the log may take long. So do it only here, after the workers have started again.
   operations.reload_result = error.empty() ? "ok" : "error: " + error;
   if (error.empty()) {
     tell_of_reload(*outcome, operations);
   } else {
-    tell_of_refusal(std::move(error), operations);
+    tell_of_refusal(std::move(error), refusal, operations);
   }
   operations.reload_caller = std::exchange(operations.next_reload_caller, std::nullopt);
 }

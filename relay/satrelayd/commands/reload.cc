@@ -2,10 +2,12 @@
 
 #include <chrono>
 #include <exception>
+#include <new>
 #include <utility>
 
 #include "config/checks/changes.h"
 #include "config/readers/loader.h"
+#include "config/text/error.h"
 
 namespace satrelay::satrelayd {
 
@@ -20,12 +22,21 @@ Reload::Outcome read_changes(const std::filesystem::path& file, const config::Ga
     }
     if (!keys.empty()) {
       outcome.error = "needs a restart: " + keys;
+      outcome.refusal = ReloadRefusal::kNeedsRestart;
       return outcome;
     }
     outcome.prepared = gateway::Gateway::prepare(next);
     outcome.changeable = std::make_shared<const config::Changeable>(next);
     outcome.changes = outcome.changeable->changes_since(*running);
     outcome.configuration = std::move(next);
+  } catch (const config::FileError& error) {
+    outcome.error = error.what();
+    outcome.refusal = error.cause() == config::FileError::Cause::kRights
+                          ? ReloadRefusal::kFileRights
+                          : ReloadRefusal::kNoFile;
+  } catch (const std::bad_alloc&) {
+    outcome.error = "not enough memory for the configuration";
+    outcome.refusal = ReloadRefusal::kNoMemory;
   } catch (const std::exception& error) {
     outcome.error = error.what();
   }

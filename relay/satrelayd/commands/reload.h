@@ -13,6 +13,7 @@
 #include "config/checks/changes.h"
 #include "config/model/schema.h"
 #include "relay/gateway/gateway.h"
+#include "relay/satrelayd/reporting/reload_event.h"
 
 namespace satrelay::satrelayd {
 
@@ -45,6 +46,7 @@ class Reload {
     gateway::Prepared prepared;
     std::vector<config::ChangedKey> changes;  // the differences from the running configuration
     std::string error;                        // if there is no configuration, the reason
+    ReloadRefusal refusal = ReloadRefusal::kMistake;       // the kind of reason
     std::shared_ptr<const config::Changeable> changeable;  // the changeable part of `configuration`
   };
   // Returns the outcome of each reading once. Call this often: it also begins a second reading if

@@ -32,6 +32,26 @@ std::string listed(const std::vector<config::ChangedKey>& changes, const TextOf&
   return text;
 }
 
+constexpr std::string_view kReadFile =
+    "let the gateway's user read the file, and no other user if it is a secret: chgrp, chmod 0640; "
+    "reload again";
+constexpr std::string_view kRestart =
+    "restart the gateway, without loss by satrelayctl drain; or give these keys their former "
+    "values";
+// In the order of ReloadRefusal.
+constexpr std::string_view kAdvice[] = {
+    "",
+    kReadFile,
+    "put the file back, or correct its path in the configuration; reload again",
+    kRestart,
+    "free memory of the machine; reload again",
+    "find what uses the core of the worker that the log names; reload again"};
+static_assert(std::ranges::all_of(kAdvice,
+                                  [](std::string_view advice) {
+                                    return advice.size() <= ops::kMostEventText;
+                                  }),
+              "the stats socket would cut it");
+
 }  // namespace
 
 ReloadTold told_of(const std::vector<config::ChangedKey>& changes) {
@@ -62,6 +82,10 @@ ReloadTold told_of(const std::vector<config::ChangedKey>& changes) {
         cut("reload: " + each.key + ": from " + each.before + " to " + each.after, kMostLine));
   }
   return told;
+}
+
+std::string_view advice_for(ReloadRefusal refusal) {
+  return kAdvice[static_cast<std::size_t>(refusal)];
 }
 
 }  // namespace satrelay::satrelayd

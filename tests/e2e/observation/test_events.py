@@ -231,6 +231,7 @@ def check_reload(lab: Lab, near) -> None:
     check(control(lab, near, "reload").returncode == 1, "it was taken over")
     event = newest(near, "reload_refused")
     check(event["detail"] == "needs a restart: compress_level", f"reload: {event}")
+    check(event["advice"].startswith("restart the gateway"), f"reload: {event}")
     with open(near.config_path, "w", encoding="ascii") as file:
         file.write(yaml)
     os.kill(near.daemon.pid, signal.SIGHUP)

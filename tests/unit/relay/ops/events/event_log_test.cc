@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <set>
 #include <string>
@@ -60,6 +61,19 @@ TEST(Events, EachKindHasANameOfItsOwn) {
     const bool is_problem = description.severity != Severity::kInfo;
     EXPECT_EQ(is_problem, !description.advice.empty()) << description.name;
   }
+}
+
+TEST_F(EventLogTest, TheAdviceOfAnEventReplacesTheAdviceOfItsKind) {
+  log_.tell({.kind = EventKind::kReloadRefused,
+             .subject = "gateway",
+             .detail = "needs a restart: stp.mtu",
+             .advice = "restart the gateway"});
+  EXPECT_EQ(write(), std::vector<std::string>{
+                         "gateway: reload: refused, nothing has changed (needs a restart: "
+                         "stp.mtu); restart the gateway [reload_refused]"});
+  const auto advice = std::ranges::find(fields_, "SATRELAY_ADVICE", &LogField::name);
+  ASSERT_NE(advice, fields_.end());
+  EXPECT_EQ(advice->value, "restart the gateway");
 }
 
 TEST_F(EventLogTest, ALineHasSubjectTextFiguresAdviceAndName) {

@@ -478,6 +478,7 @@ TEST_F(TelemetryTest, EventsComeByTheirNumbers) {
   bypass.event.subject = "gateway";
   bypass.event.before = "off";
   bypass.event.after = "on";
+  bypass.event.advice = "look";
   bypass.user = "alice";
   events_.add(std::move(bypass));
   const Json events = query("/satrelay/events");
@@ -487,7 +488,7 @@ TEST_F(TelemetryTest, EventsComeByTheirNumbers) {
     "detail": "1 Gbit/s", "advice": ""})"));
   EXPECT_EQ(events.at("2"), Json::parse(R"({"number": 2, "time_ms": 1764082060456,
     "severity": "info", "name": "bypass_set", "subject": "gateway", "text": "bypass was set",
-    "detail": "", "advice": "", "user": "alice", "old": "off", "new": "on"})"));
+    "detail": "", "advice": "look", "user": "alice", "old": "off", "new": "on"})"));
   EXPECT_EQ(query("/satrelay/event_numbers").at("latest"), 2);
   EXPECT_EQ(query("/satrelay/events,2").size(), 1U);
   EXPECT_EQ(query("/satrelay/events,1,1").size(), 1U);

@@ -1,8 +1,11 @@
 #include "relay/satrelayd/commands/reload.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <chrono>
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <thread>
@@ -31,11 +34,21 @@ Keys keys_of(const Reload::Outcome& outcome) {
 
 class ReloadTest : public testing::Test {
  protected:
-  ReloadTest() { write(""); }
+  ReloadTest() {
+    write("");
+    EXPECT_EQ(::chmod(folder_.path().c_str(), 0755), 0);  // for Reader::kOther
+  }
   void write(const std::string& more) const { std::ofstream(file_) << kFile << more; }
-  static Reload::Outcome outcome_of(Reload& reload) {
+  // kOther: a user without the rights of root. The test may be run by root, who reads every file.
+  enum class Reader { kSame, kOther };
+  static Reload::Outcome outcome_of(Reload& reload, Reader reader = Reader::kSame) {
+    constexpr ::uid_t kNobody = 65534;
+    const ::uid_t user = ::geteuid();
+    EXPECT_EQ(::seteuid(reader == Reader::kOther && user == 0 ? kNobody : user), 0);
     reload.begin();
-    return next_of(reload);
+    Reload::Outcome outcome = next_of(reload);
+    EXPECT_EQ(::seteuid(user), 0);
+    return outcome;
   }
   static Reload::Outcome next_of(Reload& reload) {
     while (true) {
@@ -93,8 +106,43 @@ TEST_F(ReloadTest, SaysWhyNot) {
   const Reload::Outcome refused = outcome_of(reload);
   EXPECT_FALSE(refused.configuration);
   EXPECT_EQ(refused.error, "needs a restart: limits.flows");
+  EXPECT_EQ(refused.refusal, ReloadRefusal::kNeedsRestart);
   write("nonsense: 1\n");
-  EXPECT_NE(outcome_of(reload).error.find("nonsense"), std::string::npos);
+  const Reload::Outcome wrong = outcome_of(reload);
+  EXPECT_NE(wrong.error.find("nonsense"), std::string::npos);
+  EXPECT_EQ(wrong.refusal, ReloadRefusal::kMistake);
+}
+
+TEST_F(ReloadTest, TellsAFileThatItMayNotReadFromAFileThatIsMissing) {
+  Reload reload(file_, config::load_gateway(file_));
+  const std::string dictionary = folder_.file("dictionary");
+  std::ofstream(dictionary) << "no dictionary";
+  write("classes: {web: {dictionary: " + dictionary + "}}\n");
+  EXPECT_EQ(outcome_of(reload).refusal, ReloadRefusal::kMistake);
+  ASSERT_EQ(::chmod(dictionary.c_str(), 0), 0);
+  EXPECT_EQ(outcome_of(reload, Reader::kOther).refusal, ReloadRefusal::kFileRights);
+  std::filesystem::remove(dictionary);
+  const Reload::Outcome missing = outcome_of(reload);
+  EXPECT_EQ(missing.refusal, ReloadRefusal::kNoFile);
+  EXPECT_NE(missing.error.find("dictionary: " + dictionary + ": cannot be read"), std::string::npos)
+      << missing.error;
+  ASSERT_EQ(::chmod(file_.c_str(), 0), 0);
+  EXPECT_EQ(outcome_of(reload, Reader::kOther).refusal, ReloadRefusal::kFileRights);
+  std::filesystem::remove(file_);
+  EXPECT_EQ(outcome_of(reload).refusal, ReloadRefusal::kNoFile);
+}
+
+TEST_F(ReloadTest, TellsASecretThatOthersMayRead) {
+  Reload reload(file_, config::load_gateway(file_));
+  const std::string secret = folder_.file("psk");
+  std::ofstream(secret) << std::string(64, 'a') << '\n';
+  ASSERT_EQ(::chmod(secret.c_str(), 0644), 0);
+  std::string text = kFile;
+  text.replace(text.find("none"), 4, "{psk_file: " + secret + "}");
+  std::ofstream(file_) << text;
+  const Reload::Outcome refused = outcome_of(reload);
+  EXPECT_EQ(refused.refusal, ReloadRefusal::kFileRights) << refused.error;
+  EXPECT_NE(refused.error.find("mode 0644"), std::string::npos) << refused.error;
 }
 
 }  // namespace

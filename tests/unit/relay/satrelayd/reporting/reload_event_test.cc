@@ -60,5 +60,14 @@ TEST(ReloadEvent, AValueIsCutIfItIsLong) {
   EXPECT_EQ(told.lines[0].size(), 1000U);
 }
 
+TEST(ReloadEvent, AdvisesTheCureOfTheCause) {
+  EXPECT_EQ(advice_for(ReloadRefusal::kMistake), "") << "the advice of the event";
+  EXPECT_NE(advice_for(ReloadRefusal::kFileRights).find("chmod 0640"), std::string_view::npos);
+  EXPECT_TRUE(advice_for(ReloadRefusal::kNoFile).starts_with("put the file back"));
+  EXPECT_TRUE(advice_for(ReloadRefusal::kNeedsRestart).starts_with("restart the gateway"));
+  EXPECT_TRUE(advice_for(ReloadRefusal::kNoMemory).starts_with("free memory"));
+  EXPECT_NE(advice_for(ReloadRefusal::kWorkerStuck).find("worker"), std::string_view::npos);
+}
+
 }  // namespace
 }  // namespace satrelay::satrelayd::reload_event_test
