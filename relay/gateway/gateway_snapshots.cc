@@ -145,7 +145,10 @@ Explanation Gateway::explain(const PolicyKey& asked, Instant now) const {
     explanation.peer = impl.parts.peers[*key.peer]->config.name;
     explanation.prefix = policy.prefix_for(far);
   }
-  if (outbound && key.protocol == wire::kProtocolTcp &&
+  const bool is_tcp = key.protocol == wire::kProtocolTcp;
+  const Bridging::Prospect bridged =
+      impl.bridging.prospect(rule, is_tcp, outbound ? PortId::kLan : PortId::kWan);
+  if (outbound && is_tcp &&
       (rule.rule.action == config::Action::kAccelerate ||
        rule.rule.action == config::Action::kBridge)) {
     FlowKey hosts;
@@ -159,6 +162,17 @@ Explanation Gateway::explain(const PolicyKey& asked, Instant now) const {
       hosts.remote_port = key.port;
       explanation.handshake = impl.parts.flows.room().handshake(rule.rule, hosts, *lane, now);
     }
+  } else if (bridged.outcome == Outcome::kBridged &&
+             (!is_tcp || rule.rule.action == config::Action::kBridge)) {
+    explanation.bridged_as = bridged.reason;
+  }
+  explanation.is_for_tcp_only = !is_tcp && (rule.rule.action == config::Action::kAccelerate ||
+                                            rule.rule.action == config::Action::kReset);
+  if (bridged.outcome != Outcome::kBridged) {
+    explanation.outcome = bridged.outcome;
+  } else if (explanation.bridged_as) {
+    explanation.outcome = Outcome::kBridged;
+    explanation.bridged_turn = bridged.turn;
   }
   return explanation;
 }

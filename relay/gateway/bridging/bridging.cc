@@ -29,18 +29,18 @@ Verdict Bridging::treat(Counter reason, const Frame& frame, PortId from, ConstBy
 
 Verdict Bridging::treat(ActiveRule& rule, Counter reason, const Frame& frame, PortId from,
                         ConstBytes bytes, Instant now) {
-  switch (rule.rule.action) {
-    case config::Action::kReset:
-      if (const auto tcp = is_tcp(frame) ? wire::parse_tcp(frame.payload) : std::nullopt) {
+  switch (outcome_of(rule.rule, is_tcp(frame))) {
+    case Outcome::kReset:
+      if (const auto tcp = wire::parse_tcp(frame.payload)) {
         if (!passes_checksum(frame, counters_)) return Verdict::kDrop;
         refuse(frame, *tcp, from, now);
       }
       [[fallthrough]];
-    case config::Action::kDrop:
+    case Outcome::kDropped:
       ++rule.use.dropped_frames;
       return drop(Counter::kDroppedByRule);
-    case config::Action::kAccelerate:
-    case config::Action::kBridge:
+    case Outcome::kRelayed:
+    case Outcome::kBridged:
       break;
   }
   const Verdict verdict = bridge(reason, rule.bridged_class, frame, from, bytes, now);
@@ -52,6 +52,33 @@ Verdict Bridging::treat(ActiveRule& rule, Counter reason, const Frame& frame, Po
     rule.use.bridged_bytes += bytes.size();
   }
   return verdict;
+}
+
+Outcome Bridging::outcome_of(const config::Rule& rule, bool is_tcp) {
+  switch (rule.action) {
+    case config::Action::kReset:
+      return is_tcp ? Outcome::kReset : Outcome::kDropped;
+    case config::Action::kDrop:
+      return Outcome::kDropped;
+    case config::Action::kAccelerate:
+    case config::Action::kBridge:
+      break;
+  }
+  return Outcome::kBridged;
+}
+
+Bridging::Prospect Bridging::prospect(const ActiveRule& rule, bool is_tcp, PortId from) const {
+  Prospect prospect{.outcome = outcome_of(rule.rule, is_tcp), .reason = reason_if_not_tcp(from)};
+  if (prospect.outcome != Outcome::kBridged || !may_wait(from)) return prospect;
+  const TrafficClasses& classes = uplink_.classes();
+  const schedule::ClassId turn = uplink_.turns().turn_of(rule.bridged_class);
+  const auto rates = uplink_.turns().least_rates(turn);
+  prospect.turn = BridgedTurn{.traffic_class = classes[rule.bridged_class].in_force.name,
+                              .turn = classes[turn].in_force.name,
+                              .weight = rates.weight,
+                              .guaranteed = rates.guaranteed,
+                              .maximum = rates.maximum};
+  return prospect;
 }
 
 // An RST towards the WAN is charged to a budget. Hosts behind a peer may use all of the budget, and
@@ -79,8 +106,7 @@ Verdict Bridging::bridge_not_ip(const Frame& frame, PortId from, ConstBytes byte
   if (is_neighbour_discovery(*inner)) return bridge(reason, frame, from, bytes, now);
   const auto direction = from_lan ? config::Direction::kOutbound : config::Direction::kInbound;
   ActiveRule& rule = *policy_.match(policy_.key_of(*inner, direction));
-  const config::Action action = rule.rule.action;
-  if (action == config::Action::kDrop || action == config::Action::kReset) {
+  if (outcome_of(rule.rule, false) == Outcome::kDropped) {
     ++rule.use.dropped_frames;
     return drop(Counter::kDroppedByRule);
   }
@@ -102,7 +128,7 @@ Verdict Bridging::bridge(Counter reason, schedule::ClassId id, const Frame& fram
       return drop(Counter::kDroppedTooLong);
     }
   }
-  if (from == PortId::kWan) {
+  if (!may_wait(from)) {
     counters_.add(reason);
     counters_.add(Counter::kLanFramesOut);
     return Verdict::kBridge;

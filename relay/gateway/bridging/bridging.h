@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "config/model/schema.h"
 #include "pep/base/bytes.h"
@@ -18,6 +19,7 @@
 #include "relay/gateway/handled_frame.h"
 #include "relay/gateway/opening/refusals.h"
 #include "relay/gateway/port_id.h"
+#include "relay/gateway/rules/explanation.h"
 #include "relay/gateway/rules/policy.h"
 #include "relay/gateway/uplink/traffic_classes.h"
 #include "relay/gateway/uplink/uplink.h"
@@ -48,12 +50,27 @@ class Bridging {
     return bridge(reason, TrafficClasses::kBridged, frame, from, bytes, now);
   }
   Verdict bridge_not_ip(const Frame& frame, PortId from, ConstBytes bytes, Instant now);
+  // What becomes of a packet that belongs to no flow, as treat() decides it.
+  struct Prospect {
+    Outcome outcome = Outcome::kBridged;
+    Counter reason = Counter::kBridgedNotTcp;        // if it is bridged
+    std::optional<BridgedTurn> turn = std::nullopt;  // if it is bridged and may wait
+  };
+  Prospect prospect(const ActiveRule& rule, bool is_tcp, PortId from) const;
+  // The reason to bridge a whole packet that is not TCP and has neither IP options nor IPv6
+  // extensions.
+  static constexpr Counter reason_if_not_tcp(PortId from) {
+    return from == PortId::kLan ? Counter::kBridgedNotTcp : Counter::kBridgedFromWan;
+  }
   Verdict drop(Counter reason) {
     counters_.add(reason);
     return Verdict::kDrop;
   }
 
  private:
+  static Outcome outcome_of(const config::Rule& rule, bool is_tcp);
+  // Frames for the LAN leave at once: the LAN is never the bottleneck.
+  static constexpr bool may_wait(PortId from) { return from == PortId::kLan; }
   Verdict bridge(Counter reason, schedule::ClassId id, const Frame& frame, PortId from,
                  ConstBytes bytes, Instant now);
   // Admits a frame from the LAN to the WAN. If the result is kBridge, the frame may be sent now,

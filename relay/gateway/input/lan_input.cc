@@ -173,7 +173,8 @@ Verdict LanInput::handle(const Frame& frame, const Segment& segment, ConstBytes 
     case FrameKind::kOtherIp:
       break;
   }
-  return bridging_.treat(bridging_reason(frame, Counter::kBridgedNotTcp), frame, kPort, bytes, now);
+  const Counter reason = bridging_reason(frame, Bridging::reason_if_not_tcp(kPort));
+  return bridging_.treat(reason, frame, kPort, bytes, now);
 }
 
 // Keeps a fragment that may be TCP until its datagram is complete. Only the whole datagram shows

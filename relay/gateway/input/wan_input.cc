@@ -85,7 +85,7 @@ Verdict WanInput::handle(const Frame& frame, ConstBytes bytes, Instant now) {
   parts_.lan.note_from_wan(frame, now);
   if (frame.kind == FrameKind::kNotIp) return bridging_.bridge_not_ip(frame, kPort, bytes, now);
   const bool is_ip = frame.kind >= FrameKind::kFragment;
-  return is_ip ? bridging_.treat(Counter::kBridgedFromWan, frame, kPort, bytes, now)
+  return is_ip ? bridging_.treat(Bridging::reason_if_not_tcp(kPort), frame, kPort, bytes, now)
                : bridging_.bridge(Counter::kBridgedFromWan, frame, kPort, bytes, now);
 }
 

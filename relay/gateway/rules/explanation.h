@@ -9,6 +9,7 @@
 
 #include "config/model/schema.h"
 #include "pep/base/address.h"
+#include "pep/base/units.h"
 #include "relay/gateway/counters.h"
 #include "relay/gateway/rules/handshake.h"
 #include "relay/gateway/rules/policy_key.h"
@@ -37,6 +38,22 @@ constexpr const char* to_string(Criterion criterion) {
 std::optional<Criterion> first_miss(const config::Rule& rule, const PolicyKey& key,
                                     const std::vector<config::Peer>& peers);
 
+// What becomes of a packet.
+enum class Outcome : std::uint8_t { kRelayed, kBridged, kDropped, kReset };
+
+constexpr const char* to_string(Outcome outcome) {
+  constexpr const char* kNames[] = {"relayed", "bridged", "dropped", "reset"};
+  return kNames[static_cast<std::size_t>(outcome)];
+}
+
+// Where a bridged frame waits for the link, and with which rates.
+struct BridgedTurn {
+  std::string traffic_class;  // the class of the frame
+  std::string turn;           // the class whose turn the frame takes: its own class, or `relayed`
+  std::uint32_t weight = 0;
+  BitRate guaranteed, maximum;  // zero: none
+};
+
 struct Explanation {
   static constexpr std::size_t kMostMisses = 20;
   struct Miss {
@@ -50,8 +67,14 @@ struct Explanation {
   std::size_t more_misses = 0;
   std::string peer;  // the peer that serves the far host; empty if there is none
   std::optional<IpPrefix> prefix;
-  // The reason why a connection that opens now would be bridged; nullopt if it would not.
+  Outcome outcome = Outcome::kRelayed;
+  // Whether the rule relays or resets, and does neither here, because the packet is not TCP.
+  bool is_for_tcp_only = false;
+  // Why a connection that opens now, or a packet that is not TCP, would be bridged; nullopt if it
+  // would not.
   std::optional<Counter> bridged_as;
+  // nullopt if nothing is bridged, or if the packet comes from the WAN: then it leaves at once.
+  std::optional<BridgedTurn> bridged_turn;
   // Which side would answer the SYN of a connection that opens now, and why; nullopt if the
   // connection would not be relayed. Only the outermost VLAN is considered.
   std::optional<Handshake> handshake;

@@ -328,8 +328,16 @@ void write_explanation(const gateway::Explanation& explanation, TelemetryDict& r
   reply.add("class", rule.traffic_class);
   reply.add("peer", explanation.peer);
   reply.add("prefix", explanation.prefix ? explanation.prefix->to_string() : "");
+  reply.add("outcome", std::string(to_string(explanation.outcome)));
+  reply.add("tcp_only", std::string(explanation.is_for_tcp_only ? "yes" : "no"));
   reply.add("bridged_as",
             std::string(explanation.bridged_as ? gateway::name(*explanation.bridged_as) : ""));
+  const gateway::BridgedTurn turn = explanation.bridged_turn.value_or(gateway::BridgedTurn());
+  reply.add("bridged_class", turn.traffic_class);
+  reply.add("bridged_turn", turn.turn);
+  reply.add("bridged_weight", turn.weight);
+  reply.add("bridged_guaranteed_bps", turn.guaranteed.to_bits_per_second());
+  reply.add("bridged_maximum_bps", turn.maximum.to_bits_per_second());
   const auto& handshake = explanation.handshake;
   reply.add("handshake", handshake ? std::string(config::word_of(handshake->mode)) : "");
   reply.add("handshake_cause", std::string(handshake ? to_string(handshake->cause) : ""));

@@ -16,21 +16,26 @@ function nameOf(rule, name) {
   return rule ? `Rule ${rule}${name ? ` (${name})` : ""}` : "No rule";
 }
 
+const classOf = (answer) => (answer.class ? `; class ${answer.class}` : "");
+
 function whatRuleSays(answer) {
   const modes = Object.entries({...answer.modes, ttl: answer.ttl, mptcp: answer.mptcp})
     .map(([name, word]) => `${name} ${word}`)
     .join(", ");
+  if (answer.tcp_only === "yes") return `${answer.action}, for TCP only${classOf(answer)}`;
   const functions = answer.action === "accelerate" ? `: compress ${answer.compress}, ${modes}` : "";
-  return `${answer.action}${functions}${answer.class ? `; class ${answer.class}` : ""}`;
+  return `${answer.action}${functions}${classOf(answer)}`;
 }
 
-// Returns the tone and the sentence for an answer.
+// Returns the tone and the sentence for an answer. Gateways without the field `outcome` do not
+// compare the protocol of the packet with the action.
 function verdict(answer) {
-  if (answer.action === "drop") return ["bad", "It is dropped."];
+  if (answer.action === "drop" || answer.outcome === "dropped") return ["bad", "It is dropped."];
+  if (answer.outcome === "reset") return ["bad", "It is answered with RST."];
   if (answer.action === "reset") return ["bad", "TCP is answered with RST; all else is dropped."];
   if (answer.bridged_as) return ["warn", `It is bridged, and counted as ${answer.bridged_as}.`];
   return answer.action === "accelerate"
-    ? ["good", "It is relayed, if it is TCP."]
+    ? ["good", answer.outcome === "relayed" ? "It is relayed." : "It is relayed, if it is TCP."]
     : ["warn", "It is bridged."];
 }
 
@@ -47,6 +52,19 @@ function handshakeOf(answer) {
   if (answer.handshake !== "remote") return "";
   const why = WHY_SERVER_ANSWERS[answer.handshake_cause];
   return `The server answers the SYN${why ? `, ${why}` : ""}.`;
+}
+
+// Returns the class in which a bridged frame waits for the link, with its rates.
+function turnOf(answer) {
+  if (!answer.bridged_class) return "";
+  const turn = answer.bridged_turn;
+  const rates = [`weight ${answer.bridged_weight}`];
+  if (answer.bridged_guaranteed_bps)
+    rates.push(`guaranteed ${units.bitRate(answer.bridged_guaranteed_bps)}`);
+  if (answer.bridged_maximum_bps)
+    rates.push(`at most ${units.bitRate(answer.bridged_maximum_bps)}`);
+  const whose = turn === answer.bridged_class ? "" : ` at the turn of class ${turn}`;
+  return `For the link it waits in class ${answer.bridged_class}${whose}: ${rates.join(", ")}.`;
 }
 
 function answerOf(answer, meaning) {
@@ -67,6 +85,7 @@ function answerOf(answer, meaning) {
         {"data-tone": tone},
         make("p", {class: "what"}, sentence),
         answer.bridged_as && meaning && make("p", {}, `Meaning: ${meaning}.`),
+        turnOf(answer) && make("p", {}, turnOf(answer)),
         handshakeOf(answer) && make("p", {}, handshakeOf(answer)),
       ),
     ),

@@ -78,20 +78,50 @@ std::string_view why_server_answers(std::string_view cause) {
   return "";
 }
 
+// Gateways without the field `outcome` do not compare the protocol of the packet with the action.
 std::string what_happens(const Json& explanation) {
   const std::string action = text(explanation, "action");
-  if (action == "drop") return "dropped";
+  const std::string outcome = text(explanation, "outcome");
+  if (action == "drop" || outcome == "dropped") return "dropped";
+  if (outcome == "reset") return "answered with RST";
   if (action == "reset") return "TCP is answered with RST; all else is dropped";
   const std::string reason = optional_text(explanation, "bridged_as");
   if (!reason.empty()) return "bridged, and counted as " + reason;
   if (action != "accelerate") return "bridged";
-  std::string answer = "relayed, if it is TCP";
+  std::string answer = outcome == "relayed" ? "relayed" : "relayed, if it is TCP";
   if (optional_text(explanation, "handshake") == "remote") {
     answer += "; the server answers the SYN";
     const auto why = why_server_answers(optional_text(explanation, "handshake_cause"));
     if (!why.empty()) answer += ", " + std::string(why);
   }
   return answer;
+}
+
+// Returns the class in which a bridged frame waits for the link, with its rates.
+std::string turn_of(const Json& explanation) {
+  std::string out = text(explanation, "bridged_class");
+  const std::string turn = text(explanation, "bridged_turn");
+  if (turn != out) out += ", at the turn of " + turn;
+  out += ": weight " + shown(explanation, "bridged_weight", text::plain);
+  if (number(explanation, "bridged_guaranteed_bps").value_or(0) != 0) {
+    out += ", guaranteed " + shown(explanation, "bridged_guaranteed_bps", bits_per_second);
+  }
+  if (number(explanation, "bridged_maximum_bps").value_or(0) != 0) {
+    out += ", at most " + shown(explanation, "bridged_maximum_bps", bits_per_second);
+  }
+  return out;
+}
+
+// Returns what the rule that matches says about this packet.
+std::string says_of(const Json& explanation) {
+  std::string says = text(explanation, "action");
+  if (text(explanation, "tcp_only") == "yes") {
+    says += ", for TCP only";
+  } else if (const std::string more = switches(explanation); !more.empty()) {
+    says += ", " + more;
+  }
+  const std::string name = optional_text(explanation, "class");
+  return name.empty() ? says : says + ", class " + name;
 }
 
 }  // namespace
@@ -123,19 +153,17 @@ std::string render_explanation(const Json& explanation, std::size_t width) {
   if (const auto more = number(explanation, "more_misses").value_or(0); more != 0) {
     rows.push_back({"", "", "and " + text::count(more) + " more that do not match"});
   }
-  std::string says = text(explanation, "action");
-  if (const std::string more = switches(explanation); !more.empty()) says += ", " + more;
-  if (const std::string name = optional_text(explanation, "class"); !name.empty()) {
-    says += ", class " + name;
-  }
   const std::string which = number_of(explanation);
   rows.push_back({which == "none" ? "no rule" : "rule " + which, optional_text(explanation, "name"),
-                  "matches: " + says});
+                  "matches: " + says_of(explanation)});
   const std::string peer = optional_text(explanation, "peer");
   rows.push_back({"peer", "",
                   peer.empty() ? "none: no peer's prefix holds the far host"
                                : peer + ", for " + text(explanation, "prefix")});
   rows.push_back({"now", "", what_happens(explanation)});
+  if (!optional_text(explanation, "bridged_class").empty()) {
+    rows.push_back({"class", "", turn_of(explanation)});
+  }
   return text::fit_table({{""}, {""}, {"", text::Align::kLeft, text::Overflow::kFold}}, rows, width)
       .text.substr(1);
 }

@@ -167,10 +167,19 @@ def counts_and_switches(lab: Lab) -> None:
 def explanations(lab: Lab) -> None:
     near, _ = lab.gateways
     for words, says in (
-        ((CLIENT.ipv4, f"{SERVER.ipv4}:9016"), ("web", "matches: accelerate", "relayed, if it is TCP")),
-        ((CLIENT.ipv6, f"[{SERVER.ipv6}]:9016"), ("web", "relayed, if it is TCP")),
+        ((CLIENT.ipv4, f"{SERVER.ipv4}:9016"), ("web", "matches: accelerate", "relayed")),
+        ((CLIENT.ipv6, f"[{SERVER.ipv6}]:9016"), ("web", "relayed")),
         ((CLIENT.ipv4, f"{SERVER.ipv4}:9011"), ("closed", "answered with RST")),
         ((CLIENT.ipv4, SERVER.ipv4, "--protocol", "udp", "--dscp", "EF"), ("voice", "dropped")),
+        (
+            (CLIENT.ipv4, f"{SERVER.ipv4}:9016", "--protocol", "udp"),
+            ("accelerate, for TCP only", "bridged, and counted as bridged_not_tcp", "class"),
+        ),
+        ((CLIENT.ipv4, SERVER.ipv4, "--protocol", "icmp"), ("counted as bridged_not_tcp",)),
+        (
+            (SERVER.ipv4, CLIENT.ipv4, "--protocol", "47", "--direction", "inbound"),
+            ("counted as bridged_from_wan",),
+        ),
         ((CLIENT.ipv4, "8.8.8.8:53"), ("no peer's prefix", "bridged_no_peer_prefix")),
     ):
         answer = control(lab, near, "explain", *words)

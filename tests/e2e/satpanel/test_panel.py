@@ -26,7 +26,7 @@ PAGES = {
     "link": ("Rate of the link", "Round trip", "relayed"),
     "flows": ("203.0.113.10:", "203.0.113.130:8080"),
     QUESTION: (
-        "It is relayed, if it is TCP.",
+        "It is relayed.",
         "The far host is behind peer remote",
         "bridged_not_tcp",
         f"> 203.0.113.130:{BRIDGED_PORT}",

@@ -68,6 +68,15 @@ ClassResult ClassTurns::set(std::string_view name, const ClassChange& change, In
   return ClassResult::kSet;
 }
 
+ClassRates ClassTurns::least_rates(ClassId id) const {
+  ClassRates least = parts_.carriers.front()->terms.classes[id];
+  for (const auto& carrier : parts_.carriers) {
+    const ClassRates& rates = carrier->terms.classes[id];
+    if (rates.guaranteed < least.guaranteed) least = rates;
+  }
+  return least;
+}
+
 // Without bridged_share, bridged frames without a class wait in the class of relayed connections.
 ClassId ClassTurns::turn_of(ClassId id) const {
   return id == TrafficClasses::kBridged && !parts_.has_bridged_share ? TrafficClasses::kRelayed

@@ -8,6 +8,7 @@
 
 #include "pep/base/time.h"
 #include "pep/schedule/class_set.h"
+#include "relay/gateway/shares/link_share.h"
 #include "relay/gateway/uplink/class_change.h"
 #include "relay/gateway/uplink/command_result.h"
 #include "relay/gateway/uplink/held_frames.h"
@@ -26,6 +27,9 @@ class ClassTurns {
 
   // The class in which bridged frames of class `id` wait: `id` itself or kRelayed.
   schedule::ClassId turn_of(schedule::ClassId id) const;
+  // The rates of the class on the link that guarantees it least: the gateway does not know which
+  // link a bridged frame takes.
+  ClassRates least_rates(schedule::ClassId id) const;
   // The class in which a bridged frame is counted after it has waited in class `turn`.
   schedule::ClassId counted_as(schedule::ClassId turn) const;
   HeldFrames::Terms held_terms(schedule::ClassId turn) const;

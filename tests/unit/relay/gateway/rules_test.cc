@@ -1,6 +1,7 @@
 // How each action of a rule treats packets, which counters show it, and what changes at run time.
 #include <gtest/gtest.h>
 
+#include "config/model/traffic_class.h"
 #include "relay/gateway/frames/frame.h"
 #include "tests/unit/relay/gateway/gateway_fixture.h"
 #include "tests/unit/relay/gateway/tunnel_frames.h"
@@ -397,6 +398,58 @@ TEST_F(Rules, AreExplained) {
   EXPECT_EQ(why.misses[2].criterion, Criterion::kPeer);
   EXPECT_EQ(why.peer, "");
   EXPECT_EQ(why.bridged_as, Counter::kBridgedNoPeerPrefix);
+}
+
+// The explanation names the counter and the class that the frame then has.
+TEST_F(Rules, APacketThatIsNotTcpIsExplainedAsItIsBridged) {
+  config_a_.classes = {
+      {.name = "bulk", .weight = 4, .maximum = BitRate::bits_per_second(5'000'000)}};
+  config::Rule bulk = rule_of(Action::kAccelerate, to_port(53));
+  bulk.traffic_class = "bulk";
+  set_rules({bulk, rule_of(Action::kReset, to_port(80)), rule_of(Action::kAccelerate, {})});
+  const auto explained = [&](std::uint8_t protocol, std::uint16_t port) {
+    PolicyKey key = connection(port);
+    key.protocol = protocol;
+    return a_->explain(key, now_);
+  };
+  const Explanation dns = explained(wire::kProtocolUdp, 53);
+  EXPECT_EQ(dns.rule, 1U);
+  EXPECT_EQ(dns.outcome, Outcome::kBridged);
+  EXPECT_TRUE(dns.is_for_tcp_only);
+  EXPECT_EQ(dns.bridged_as, Counter::kBridgedNotTcp);
+  ASSERT_TRUE(dns.bridged_turn);
+  EXPECT_EQ(dns.bridged_turn->traffic_class, "bulk");
+  EXPECT_EQ(dns.bridged_turn->turn, "bulk");
+  EXPECT_EQ(dns.bridged_turn->weight, 4U);
+  EXPECT_EQ(dns.bridged_turn->maximum, BitRate::bits_per_second(5'000'000));
+  EXPECT_EQ(lan(udp_frame(kClient, kServer, 53, FrameBytes(8))), Verdict::kBridge);
+  EXPECT_EQ(count(Counter::kBridgedNotTcp), 1U);
+  EXPECT_EQ(a_->classes().at(0).use.bridged_frames, 1U) << "in the class of the explanation";
+  const Explanation dropped = explained(wire::kProtocolUdp, 80);
+  EXPECT_EQ(dropped.outcome, Outcome::kDropped);
+  EXPECT_EQ(lan(udp_frame(kClient, kServer, 80, FrameBytes(8))), Verdict::kDrop);
+  EXPECT_TRUE(dropped.is_for_tcp_only);
+  EXPECT_FALSE(dropped.bridged_as);
+  EXPECT_FALSE(dropped.bridged_turn);
+  EXPECT_EQ(explained(wire::kProtocolTcp, 80).outcome, Outcome::kReset);
+  const Explanation ping = explained(wire::kProtocolIcmp, 0);
+  EXPECT_EQ(ping.rule, 3U);
+  EXPECT_EQ(ping.bridged_as, Counter::kBridgedNotTcp);
+  ASSERT_TRUE(ping.bridged_turn);
+  EXPECT_EQ(ping.bridged_turn->traffic_class, config::kBridgedName);
+  EXPECT_EQ(ping.bridged_turn->turn, config::kRelayedName) << "there is no bridged_share";
+  PolicyKey back = connection(0);
+  back.protocol = wire::kProtocolUdp;
+  back.direction = config::Direction::kInbound;
+  std::swap(back.source, back.destination);
+  const Explanation inbound = a_->explain(back, now_);
+  EXPECT_EQ(inbound.bridged_as, Counter::kBridgedFromWan);
+  EXPECT_FALSE(inbound.bridged_turn) << "it leaves at once";
+  const Explanation relayed = explained(wire::kProtocolTcp, 22);
+  EXPECT_EQ(relayed.bridged_as, Counter::kBridgedPeerDown);
+  EXPECT_TRUE(relayed.bridged_turn) << "bridged connections wait as well";
+  start_peer();
+  EXPECT_EQ(explained(wire::kProtocolTcp, 22).outcome, Outcome::kRelayed);
 }
 
 TEST_F(Rules, AnExplanationOfManyRulesIsShort) {

@@ -399,7 +399,14 @@ TEST_F(TelemetryTest, ARuleIsExplained) {
   live.explanation.in_force.traffic_class = "bulk";
   live.explanation.peer = "ship";
   live.explanation.prefix = IpPrefix::parse("198.51.100.0/24");
+  live.explanation.outcome = gateway::Outcome::kBridged;
+  live.explanation.is_for_tcp_only = true;
   live.explanation.bridged_as = gateway::Counter::kBridgedPeerDown;
+  live.explanation.bridged_turn = {.traffic_class = "bridged",
+                                   .turn = "relayed",
+                                   .weight = 1,
+                                   .guaranteed = BitRate::bits_per_second(1'000),
+                                   .maximum = BitRate::bits_per_second(2'000)};
   live.explanation.misses = {{1, "", gateway::Criterion::kPort},
                              {2, "voice", gateway::Criterion::kDscp}};
   live.explanation.more_misses = 5;
@@ -408,7 +415,9 @@ TEST_F(TelemetryTest, ARuleIsExplained) {
   EXPECT_EQ(found, Json::parse(R"({"rule": 3, "name": "web", "action": "accelerate",
     "compress": "auto", "modes": {"handshake": "local", "ack": "local", "close": "local",
     "window": "rewrite", "delivery": "ordinary"}, "ttl": "last", "mptcp": "fallback", "class": "bulk", "peer": "ship", "prefix": "198.51.100.0/24",
-    "bridged_as": "bridged_peer_down", "handshake": "", "handshake_cause": "", "misses": {"1": {"name": "", "criterion": "port"},
+    "outcome": "bridged", "tcp_only": "yes", "bridged_as": "bridged_peer_down",
+    "bridged_class": "bridged", "bridged_turn": "relayed", "bridged_weight": 1,
+    "bridged_guaranteed_bps": 1000, "bridged_maximum_bps": 2000, "handshake": "", "handshake_cause": "", "misses": {"1": {"name": "", "criterion": "port"},
     "2": {"name": "voice", "criterion": "dscp"}}, "more_misses": 5})"));
   EXPECT_EQ(live.asked.source, IpAddress::parse("10.0.0.5"));
   EXPECT_EQ(live.asked.destination, IpAddress::parse("198.51.100.7"));

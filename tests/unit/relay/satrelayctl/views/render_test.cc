@@ -276,6 +276,29 @@ TEST(RenderExplanation, SaysWhyNotTheRulesBeforeAndWhatHappensNow) {
       "now             relayed, if it is TCP; the server answers the SYN, as the rule says\n");
 }
 
+TEST(RenderExplanation, OfAPacketThatIsNotTcp) {
+  Json explanation = Json::parse(R"({"rule": 1, "name": "web", "action": "accelerate",
+    "compress": "off", "class": "bulk", "peer": "ship", "prefix": "198.51.100.0/24",
+    "outcome": "bridged", "tcp_only": "yes", "bridged_as": "bridged_not_tcp",
+    "bridged_class": "bulk", "bridged_turn": "bulk", "bridged_weight": 4,
+    "bridged_guaranteed_bps": 300000, "bridged_maximum_bps": 1000000, "handshake": "",
+    "handshake_cause": "", "misses": {}, "more_misses": 0})");
+  EXPECT_EQ(render_explanation(explanation),
+            "rule 1  web  matches: accelerate, for TCP only, class bulk\n"
+            "peer         ship, for 198.51.100.0/24\n"
+            "now          bridged, and counted as bridged_not_tcp\n"
+            "class        bulk: weight 4, guaranteed 300 kbit/s, at most 1.00 Mbit/s\n");
+  explanation["bridged_class"] = "bridged";
+  explanation["bridged_turn"] = "relayed";
+  explanation["bridged_guaranteed_bps"] = explanation["bridged_maximum_bps"] = 0U;
+  EXPECT_TRUE(render_explanation(explanation)
+                  .ends_with("class        bridged, at the turn of relayed: weight 4\n"));
+  explanation["action"] = "reset";
+  explanation["outcome"] = "dropped";
+  explanation["bridged_class"] = "";
+  EXPECT_TRUE(render_explanation(explanation).ends_with("now          dropped\n"));
+}
+
 TEST(RenderExplanation, OfNoRuleAndNoPeer) {
   const Json explanation = Json::parse(R"({"rule": 0, "name": "", "action": "bridge",
     "compress": "auto", "class": "", "peer": "", "prefix": "",
