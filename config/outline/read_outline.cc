@@ -10,7 +10,11 @@ namespace {
 void read_ports(const Value& value, Outline& outline) {
   const Fields ports = value.fields({"lan", "wan"});
   outline.lan = read_port(ports.require("lan", "name the device towards the hosts"));
-  outline.wan = read_port(ports.require("wan", "name the device towards the modem"));
+  const Value& wan = ports.require("wan", "name the device towards the modem");
+  outline.wan = read_port(wan);
+  if (!outline.wan.interface.empty() && outline.wan.interface == outline.lan.interface) {
+    wan.fail("is the same interface as lan");
+  }
 }
 
 }  // namespace

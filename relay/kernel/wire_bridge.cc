@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <stdexcept>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 namespace satrelay::kernel {
@@ -27,7 +28,9 @@ bool is_number(std::string_view text) {
 
 // The name has 15 characters at most, and is different for each pair of interfaces.
 std::string bridge_name(const LinkFacts& lan, const LinkFacts& wan) {
-  return "sr" + std::to_string(lan.index) + "-" + std::to_string(wan.index);
+  constexpr unsigned kSixDigits = 1'000'000;
+  return "sr" + std::to_string(lan.index % kSixDigits) + "-" +
+         std::to_string(wan.index % kSixDigits);
 }
 
 bool is_wire(const LinkFacts& master) {
@@ -94,18 +97,23 @@ LinkFacts WireBridge::require(const std::string& name) {
 bool WireBridge::is_joined() {
   const auto lan = kernel_.find(lan_);
   const auto wan = kernel_.find(wan_);
-  return lan && wan && lan->master == wan->master && wire_of(kernel_, *lan).has_value();
+  if (!lan || !wan || lan->master != wan->master || !lan->is_up || !wan->is_up) return false;
+  const auto wire = wire_of(kernel_, *lan);
+  return wire && wire->is_up;
 }
 
 void WireBridge::build(const LinkFacts& lan, const LinkFacts& wan, const std::string& bridge) {
-  kernel_.change("bridge " + bridge, RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL,
-                 [&](nlmsghdr& message) { put_bridge(message, bridge); });
   const unsigned index = require(bridge).index;
-  kernel_.change("bridge " + bridge + ", no address", RTM_NEWLINK, 0,
-                 [&](nlmsghdr& message) { put_no_address(message, index); });
+  try {
+    kernel_.change("bridge " + bridge + ", no address", RTM_NEWLINK, 0,
+                   [&](nlmsghdr& message) { put_no_address(message, index); });
+  } catch (const std::system_error& error) {
+    // A kernel without IPv6 gives the bridge no address.
+    if (error.code() != std::errc::address_family_not_supported) throw;
+  }
   for (const LinkFacts* port : {&lan, &wan}) {
     kernel_.set_master(port->index, index);
-    kernel_.change("port " + port->name + ", group_fwd_mask", RTM_SETLINK, 0,
+    kernel_.change("group_fwd_mask of " + port->name, RTM_SETLINK, 0,
                    [&](nlmsghdr& message) { put_port_mask(message, port->index); });
     kernel_.set_up(port->index, true);
   }
@@ -115,16 +123,20 @@ void WireBridge::build(const LinkFacts& lan, const LinkFacts& wan, const std::st
 void WireBridge::join() {
   if (is_joined()) return;
   for (const std::string& name : {lan_, wan_}) {
-    if (const auto master = foreign_master(kernel_, require(name))) {
-      throw std::runtime_error("interface " + name + " belongs to " + master->name +
-                               "; take it out: ip link set " + name + " nomaster");
-    }
+    const auto master = foreign_master(kernel_, require(name));
+    if (!master) continue;
+    std::string text = "interface ";
+    text.append(name).append(" belongs to ").append(master->name);
+    text.append("; take it out: ip link set ").append(name).append(" nomaster");
+    throw std::runtime_error(text);
   }
   // One of the interfaces may have vanished and come back since the bridge was made.
   part();
   const LinkFacts lan = require(lan_);
   const LinkFacts wan = require(wan_);
   const std::string bridge = bridge_name(lan, wan);
+  kernel_.change("bridge " + bridge, RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL,
+                 [&](nlmsghdr& message) { put_bridge(message, bridge); });
   try {
     build(lan, wan, bridge);
   } catch (...) {

@@ -15,7 +15,7 @@ class WireBridge {
   // Throws std::system_error if the kernel does not answer.
   WireBridge(std::string lan, std::string wan);
 
-  // True if both interfaces are ports of one bridge of this kind.
+  // True if both interfaces are ports of one bridge of this kind, and all three are up.
   bool is_joined();
   // Brings both interfaces up and joins them. Takes them out of older bridges of this kind first.
   // Throws std::system_error, or std::runtime_error if an interface is missing or belongs to

@@ -1,6 +1,7 @@
 // satrelayd: the gateway at an earth station.
 #include <malloc.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <exception>
 #include <iostream>
@@ -44,7 +45,7 @@
 namespace satrelay::satrelayd {
 namespace {
 
-// Exit statuses. deploy/satrelay-supervise reacts to them.
+// Exit statuses. relay/supervise reacts to them.
 constexpr int kBadConfiguration = 2;
 constexpr int kStartAgain = 3;
 constexpr int kAlreadyRunning = 4;
@@ -70,6 +71,14 @@ void tell_of_unrecorded(std::uint64_t lost, std::size_t unfinished) {
   if (lost + unfinished == 0) return;
   ops::log_warning("records of flows: " + std::to_string(lost) + " found no room, and " +
                    std::to_string(unfinished) + " flows had not ended");
+}
+
+// A supervisor starts the program with these signals blocked, since it has no handlers then.
+void allow_signals() {
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int number : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&set, number);
+  ::sigprocmask(SIG_UNBLOCK, &set, nullptr);
 }
 
 // Lets the supervisor set up interfaces that come back.
@@ -112,6 +121,10 @@ class Program {
  public:
   Program(config::Gateway& config, const std::string& file, const Accesses& accesses,
           Supervisor& supervisor);
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+  // Also after an exception, the ports are joined before the members free their memory.
+  ~Program() { supervisor_.tell_done(); }
 
   // Call this once the ports are open. Logs the capabilities that the program keeps.
   void give_up_rights(const std::optional<ops::RunUser>& user);
@@ -267,6 +280,7 @@ int run(config::Gateway config, const std::string& file, bool force) {
   if (!force) object_to_masters(config, supervisor.is_there());
   dpdk::StopSignal::install();
   dpdk::ReloadSignal::install();
+  allow_signals();
   if (const std::string lack = lacking_now(memory_of(config), config::machine_memory());
       !lack.empty()) {
     throw std::runtime_error(lack);

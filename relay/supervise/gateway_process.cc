@@ -20,12 +20,16 @@ constexpr int kCannotExecute = 127;
 
 [[noreturn]] void execute(std::vector<std::string> arguments, int channel) {
   ::setpgid(0, 0);
-  sigset_t none;
-  sigemptyset(&none);
-  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  ::signal(SIGPIPE, SIG_DFL);
+  // SIGTERM, SIGINT and SIGHUP stay blocked until the gateway has handlers for them.
+  sigset_t others;
+  sigemptyset(&others);
+  sigaddset(&others, SIGCHLD);
+  ::sigprocmask(SIG_UNBLOCK, &others, nullptr);
   ::fcntl(channel, F_SETFD, 0);
   ::setenv(supervision::kVariable, std::to_string(channel).c_str(), 1);
   std::vector<char*> words;
+  words.reserve(arguments.size() + 1);
   for (std::string& argument : arguments) words.push_back(argument.data());
   words.push_back(nullptr);
   ::execvp(words[0], words.data());
@@ -68,10 +72,11 @@ void GatewayProcess::signal(int number) const {
 }
 
 std::optional<int> GatewayProcess::status() {
+  if (status_) return status_;
   int how = 0;
-  if (!status_ && ::waitpid(pid_, &how, WNOHANG) == pid_) {
-    status_ = WIFSIGNALED(how) ? 128 + WTERMSIG(how) : WEXITSTATUS(how);
-  }
+  const pid_t ended = ::waitpid(pid_, &how, WNOHANG);
+  if (ended == pid_) status_ = WIFSIGNALED(how) ? 128 + WTERMSIG(how) : WEXITSTATUS(how);
+  if (ended < 0) status_ = EXIT_FAILURE;  // there is no such child any longer
   return status_;
 }
 

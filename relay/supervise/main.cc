@@ -37,22 +37,62 @@ config::Outline ports_of(const Options& options) {
   return ports;
 }
 
-int run_gateway(const Options& options, Wire& wire) {
+// Another gateway may use these ports without a lock on them: one of an older version, or of
+// another user.
+void refuse_if_it_runs(const Options& options) {
+  if (options.file.empty()) return;
+  const std::string prefix = config::load_outline(options.file).stats_socket_prefix;
+  ops::refuse_if_locked(ops::runtime_folder(prefix) / "lock", "stats_socket_prefix " + prefix);
+}
+
+bool same_device(const config::Port& a, const config::Port& b) {
+  return a.driver == b.driver && a.interface == b.interface && a.mtu == b.mtu;
+}
+
+// The supervisor has locked the ports that the file had at the start. The gateway reads the file
+// anew each time. Returns why the gateway must not be started, or nothing.
+std::string object_to_ports(const std::string& file, const config::Outline& before) {
+  try {
+    const config::Outline now = config::load_outline(file);
+    if (same_device(now.lan, before.lan) && same_device(now.wan, before.wan)) return {};
+    return file + " has other ports than before; start the supervisor anew";
+  } catch (const config::ConfigError&) {
+    return {};  // the gateway reports the mistake, with its place
+  }
+}
+
+// MTUs are put back if the gateway is not started again. A card may lose its link by each change.
+bool is_final(int status) { return status == kStopped || status == kBadConfiguration; }
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr ? value : "";
+}
+
+int run_gateway(const Options& options, const config::Outline& outline, Wire& wire) {
   std::vector<std::string> command{gateway_program(), "-c", options.file};
   if (options.force) command.emplace_back("--force");
   ServiceManager manager;
+  refuse_if_it_runs(options);
   wire.lock();
+  wire.pass_on_locks();
   wire.remember_mtus();
-  Supervision supervision(std::move(command), wire, std::move(manager));
+  Supervision supervision(
+      std::move(command), [&] { return object_to_ports(options.file, outline); }, wire,
+      std::move(manager));
   const int status = supervision.run();
-  wire.put_mtus_back();
+  if (is_final(status)) wire.put_mtus_back();
   return status;
 }
 
-int join_ports(Wire& wire) {
+int join_ports(const Options& options, Wire& wire) {
+  // systemd gives the result of the gateway to ExecStopPost=.
+  if (variable("EXIT_STATUS") == std::to_string(kAlreadyRunning)) return EXIT_SUCCESS;
+  refuse_if_it_runs(options);
   wire.lock();
   const bool is_joined = wire.join() || !wire.can_be_joined();
-  wire.put_mtus_back();
+  const std::string result = variable("SERVICE_RESULT");
+  if (result.empty() || result == "success") wire.put_mtus_back();
   return is_joined ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
@@ -60,12 +100,13 @@ int main_or_throw(int argc, char** argv) {
   const ParsedOptions parsed = parse_options(argc, argv);
   if (!parsed.options) return parsed.exit;
   try {
-    Wire wire(ports_of(*parsed.options));
+    const config::Outline outline = ports_of(*parsed.options);
+    Wire wire(outline);
     switch (parsed.options->action) {
       case Action::kRun:
-        return run_gateway(*parsed.options, wire);
+        return run_gateway(*parsed.options, outline, wire);
       case Action::kJoin:
-        return join_ports(wire);
+        return join_ports(*parsed.options, wire);
       case Action::kPart:
         wire.lock();
         wire.part();

@@ -8,6 +8,7 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <exception>
 #include <system_error>
 #include <utility>
@@ -29,6 +30,9 @@ constexpr auto kStopPatience = 20s;
 // The kernel ends a killed process in this time, unless a driver hangs.
 constexpr auto kKillPatience = 2s;
 constexpr auto kPrepareInterval = 1s;
+constexpr auto kJoinInterval = 1s;
+// If this process itself has not run for so long, the gateway's word may wait in the channel.
+constexpr auto kOversleep = 1s;
 // A gateway that has run for so long is started again without a long pause.
 constexpr auto kLongRun = 60s;
 constexpr auto kFirstPause = 1s;
@@ -44,8 +48,15 @@ std::string seconds_text(std::chrono::steady_clock::duration pause) {
 
 }  // namespace
 
-Supervision::Supervision(std::vector<std::string> command, Wire& wire, ServiceManager manager)
-    : command_(std::move(command)), wire_(wire), manager_(std::move(manager)) {
+Supervision::Supervision(std::vector<std::string> command, std::function<std::string()> may_start,
+                         Wire& wire, ServiceManager manager)
+    : command_(std::move(command)),
+      may_start_(std::move(may_start)),
+      wire_(wire),
+      manager_(std::move(manager)) {
+  // A parent may have left other dispositions. Without a reader of its log this program goes on.
+  ::signal(SIGCHLD, SIG_DFL);
+  ::signal(SIGPIPE, SIG_IGN);
   sigset_t set;
   sigemptyset(&set);
   for (const int number : {SIGTERM, SIGINT, SIGHUP, SIGCHLD}) sigaddset(&set, number);
@@ -59,8 +70,21 @@ Supervision::~Supervision() { ::close(signals_); }
 void Supervision::wait(Clock::time_point until) {
   const auto now = Clock::now();
   if (const auto interval = manager_.feeding_interval()) {
-    manager_.feed();
-    until = std::min(until, now + to_chrono(*interval));
+    if (now >= next_feed_) {
+      manager_.feed();
+      next_feed_ = now + to_chrono(*interval);
+    }
+    until = std::min(until, next_feed_);
+  }
+  // An interface may have come back, or another program may have removed the bridge.
+  const bool gateway_has_ports =
+      gateway_ && (state_ == State::kForwarding || state_ == State::kKilled);
+  if (wire_.can_be_joined() && !gateway_has_ports) {
+    if (now >= next_join_) {
+      wire_.join();
+      next_join_ = now + kJoinInterval;
+    }
+    until = std::min(until, next_join_);
   }
   std::array<pollfd, 2> wanted{
       {{.fd = signals_, .events = POLLIN, .revents = 0},
@@ -69,6 +93,7 @@ void Supervision::wait(Clock::time_point until) {
         .revents = 0}}};
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - now).count();
   ::poll(wanted.data(), wanted.size(), static_cast<int>(std::clamp<std::int64_t>(left, 0, 60'000)));
+  if (Clock::now() > until + kOversleep) deadline_ = std::max(deadline_, Clock::now() + kOversleep);
 }
 
 void Supervision::take_signals() {
@@ -79,9 +104,9 @@ void Supervision::take_signals() {
       case SIGINT:
         if (!is_stopping_) manager_.stopping();
         is_stopping_ = true;
-        if (!gateway_) break;
+        if (!gateway_ || state_ == State::kKilled) break;
         gateway_->signal(SIGTERM);
-        deadline_ = std::min(deadline_, Clock::now() + kStopPatience);
+        deadline_ = Clock::now() + kStopPatience;
         break;
       case SIGHUP:
         if (gateway_) gateway_->signal(SIGHUP);
@@ -124,8 +149,12 @@ void Supervision::on_ready() {
 
 void Supervision::on_prepare(const std::string& port) {
   const auto now = Clock::now();
-  std::string refusal = now < next_prepare_ ? "asked too often" : wire_.prepare(port);
-  next_prepare_ = now + kPrepareInterval;
+  Clock::time_point& next = next_prepare_[port == "lan" ? 0 : 1];
+  std::string refusal = "asked too often";
+  if (now >= next) {
+    refusal = wire_.prepare(port);
+    next = now + kPrepareInterval;
+  }
   const Word word = refusal.empty() ? Word::kPrepared : Word::kRefused;
   // If the gateway does not take the answer, it asks again.
   [[maybe_unused]] const bool is_sent =
@@ -136,7 +165,7 @@ void Supervision::on_message(const Message& message) {
   const bool forwards = state_ == State::kForwarding;
   switch (message.word) {
     case Word::kReady:
-      if (state_ == State::kStarting) on_ready();
+      if (state_ == State::kStarting && !is_stopping_) on_ready();
       break;
     case Word::kRound:
       if (forwards && !is_stopping_) {
@@ -149,7 +178,7 @@ void Supervision::on_message(const Message& message) {
     case Word::kDone:
       if (!forwards) break;
       state_ = State::kEnding;
-      deadline_ = Clock::now() + kStopPatience;
+      if (!is_stopping_) deadline_ = Clock::now() + kStopPatience;
       join();
       break;
     case Word::kForward:
@@ -201,20 +230,29 @@ void Supervision::look_at_deadline(Clock::time_point now) {
   }
 }
 
+bool Supervision::start() {
+  try {
+    gateway_.emplace(command_);
+    channel_is_open_ = true;
+    return true;
+  } catch (const std::system_error& error) {
+    ops::log_error(std::string("cannot start the gateway: ") + error.what());
+    return false;
+  }
+}
+
 int Supervision::run_once() {
   state_ = State::kStarting;
   deadline_ = Clock::now() + kStartPatience;
-  wire_.pass_on_locks();
-  gateway_.emplace(command_);
-  channel_is_open_ = true;
-  if (is_stopping_) gateway_->signal(SIGTERM);
+  if (!start()) return EXIT_FAILURE;
   while (true) {
     wait(deadline_);
     take_signals();
     take_messages();
     if (const auto status = gateway_->status()) {
       gateway_.reset();
-      return *status;
+      // A gateway that has no handlers yet ends by the signal itself.
+      return is_stopping_ && *status == 128 + SIGTERM ? kStopped : *status;
     }
     look_at_deadline(Clock::now());
   }
@@ -246,13 +284,17 @@ int Supervision::run() {
   while (true) {
     // The bridge forwards while the gateway starts.
     join();
+    if (const std::string objection = may_start_(); !objection.empty()) {
+      ops::log_error(objection);
+      return EXIT_FAILURE;
+    }
     const auto began = Clock::now();
     const int status = is_stopping_ ? kStopped : run_once();
     wire_.join();
     if (must_end(status)) return status;
     if (status == kStartAgain || Clock::now() - began >= kLongRun) pause = kFirstPause;
     rest(status, pause);
-    if (is_stopping_) return status;
+    if (is_stopping_) return kStopped;
     pause = std::min<Clock::duration>(pause * 2, kLongestPause);
   }
 }

@@ -2,7 +2,10 @@
 // bridge joins its ports. The bridge and the gateway never forward at the same time.
 #pragma once
 
+#include <array>
 #include <chrono>
+#include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,8 +24,10 @@ inline constexpr int kAlreadyRunning = 4;
 
 class Supervision {
  public:
-  // `command`: the gateway's program and its arguments. `wire` must outlive this object.
-  Supervision(std::vector<std::string> command, Wire& wire, ServiceManager manager);
+  // `command`: the gateway's program and its arguments. `may_start` is called before each start; it
+  // returns why the gateway must not be started, or nothing. `wire` must outlive this object.
+  Supervision(std::vector<std::string> command, std::function<std::string()> may_start, Wire& wire,
+              ServiceManager manager);
   Supervision(const Supervision&) = delete;
   Supervision& operator=(const Supervision&) = delete;
   ~Supervision();
@@ -40,6 +45,7 @@ class Supervision {
   };
 
   int run_once();
+  bool start();
   void take_signals();
   void take_messages();
   void on_message(const supervision::Message& message);
@@ -54,6 +60,7 @@ class Supervision {
   void rest(int status, Clock::duration pause);
 
   std::vector<std::string> command_;
+  std::function<std::string()> may_start_;
   Wire& wire_;
   ServiceManager manager_;
   int signals_ = -1;  // a signalfd(2)
@@ -61,9 +68,11 @@ class Supervision {
   State state_ = State::kStarting;
   bool channel_is_open_ = false;
   bool is_stopping_ = false;
-  bool has_forwarded_ = false;  // any gateway since the start of this program
-  Clock::time_point deadline_;  // of the present state
-  Clock::time_point next_prepare_;
+  bool has_forwarded_ = false;                     // any gateway since the start of this program
+  Clock::time_point deadline_;                     // of the present state
+  std::array<Clock::time_point, 2> next_prepare_;  // of each port
+  Clock::time_point next_feed_;
+  Clock::time_point next_join_;
 };
 
 }  // namespace satrelay::supervise

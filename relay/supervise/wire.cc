@@ -17,6 +17,11 @@ bool is_kernel_interface(const config::Port& port) {
   return port.driver == config::Driver::kAfPacket || port.driver == config::Driver::kAfXdp;
 }
 
+// A gateway sets the MTU of the file, with room for two VLAN tags if the interface allows it.
+bool is_of_gateway(unsigned mtu, const config::Port& port) {
+  return mtu == port.mtu || mtu == port.mtu + 8U;
+}
+
 std::filesystem::path mtu_file(const config::Port& port) {
   return ops::port_file(port.interface, ".mtu");
 }
@@ -40,14 +45,23 @@ void Wire::pass_on_locks() const {
 }
 
 void Wire::detach_xdp() const {
-  kernel::Rtnetlink kernel;
   for (const config::Port& port : ports_) {
     if (port.driver != config::Driver::kAfXdp) continue;
     try {
+      kernel::Rtnetlink kernel;
       if (const auto facts = kernel.find(port.interface)) kernel.detach_xdp(facts->index);
     } catch (const std::exception& error) {
       ops::log_warning("the gateway's program stays on " + port.interface + ": " + error.what());
     }
+  }
+}
+
+void Wire::warn_of_firewall() const {
+  for (const char* tables : {"iptables", "ip6tables", "arptables"}) {
+    const std::string path = std::string("/proc/sys/net/bridge/bridge-nf-call-") + tables;
+    int is_on = 0;
+    if (!(std::ifstream(path) >> is_on) || is_on == 0) continue;
+    ops::log_warning(path + " is 1: the firewall of this machine filters the joined ports");
   }
 }
 
@@ -58,10 +72,15 @@ bool Wire::join() {
   try {
     if (bridge_->is_joined()) return true;
     bridge_->join();
+    last_failure_.clear();
     ops::log_info(names + " are joined");
+    warn_of_firewall();
     return true;
   } catch (const std::exception& error) {
-    ops::log_error("cannot join " + names + ": " + error.what());
+    if (last_failure_ != error.what()) {
+      ops::log_error("cannot join " + names + ": " + error.what());
+    }
+    last_failure_ = error.what();
     return false;
   }
 }
@@ -78,7 +97,9 @@ void Wire::remember_mtus() const {
     if (!is_kernel_interface(port)) continue;
     const auto facts = kernel.find(port.interface);
     const std::filesystem::path file = mtu_file(port);
-    if (facts && !std::filesystem::exists(file)) std::ofstream(file) << facts->mtu << '\n';
+    const bool may_be_changed = facts && is_of_gateway(facts->mtu, port);
+    if (!facts || (may_be_changed && std::filesystem::exists(file))) continue;
+    std::ofstream(file) << facts->mtu << '\n';
   }
 }
 
@@ -92,7 +113,7 @@ void Wire::put_mtus_back() const {
       const bool is_known = static_cast<bool>(std::ifstream(file) >> mtu);
       ::unlink(file.c_str());
       const auto facts = kernel.find(port.interface);
-      if (!is_known || !facts || facts->mtu == mtu) continue;
+      if (!is_known || !facts || facts->mtu == mtu || !is_of_gateway(facts->mtu, port)) continue;
       kernel.set_mtu(facts->index, mtu);
       ops::log_info("interface " + port.interface + ": MTU " + std::to_string(mtu) + " again");
     } catch (const std::exception& error) {

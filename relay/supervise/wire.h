@@ -27,15 +27,15 @@ class Wire {
   // The gateways that this process starts inherit the locks.
   void pass_on_locks() const;
 
-  // Both log what they have done. join() logs a failure and returns false; part() throws
-  // std::system_error.
+  // Both log what they have done. join() logs a failure, unless it is that of the last call, and
+  // returns false. part() throws std::system_error.
   bool join();
   void part();
 
-  // Remembers the MTU of each interface, unless an earlier supervisor has: an earlier gateway may
-  // have changed it since.
+  // Remembers the MTU of each interface. If a gateway has changed it since an earlier supervisor
+  // remembered it, keeps the earlier value.
   void remember_mtus() const;
-  // Puts remembered MTUs back, and forgets them.
+  // Puts MTUs back that a gateway has changed, and forgets them.
   void put_mtus_back() const;
 
   // Sets up the interface of a port ("lan" or "wan") as satrelayd does at its start. Returns why
@@ -45,10 +45,12 @@ class Wire {
  private:
   // Takes off the program by which a gateway with af_xdp gets all frames.
   void detach_xdp() const;
+  void warn_of_firewall() const;
 
   std::array<config::Port, 2> ports_;
   std::optional<kernel::WireBridge> bridge_;
   std::deque<ops::PortLock> locks_;
+  std::string last_failure_;  // of join(); empty if the last call has not failed
 };
 
 }  // namespace satrelay::supervise

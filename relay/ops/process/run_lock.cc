@@ -41,6 +41,14 @@ std::string holder_of(int descriptor) {
   return "another process";
 }
 
+std::string already_uses(const std::string& holder, const std::string& what,
+                         const std::filesystem::path& file) {
+  std::string message = holder;
+  message.append(" uses ").append(what).append(" already (it holds ");
+  message.append(file.string()).append(")");
+  return message;
+}
+
 }  // namespace
 
 RunLock::RunLock(const std::filesystem::path& file, const std::string& what) {
@@ -52,10 +60,7 @@ RunLock::RunLock(const std::filesystem::path& file, const std::string& what) {
       const std::string holder = error == EWOULDBLOCK ? holder_of(descriptor_) : "";
       ::close(descriptor_);
       if (error != EWOULDBLOCK) fail(error, file);
-      std::string message = holder;
-      message.append(" uses ").append(what).append(" already (it holds ");
-      message.append(file.string()).append(")");
-      throw AlreadyRunning(message);
+      throw AlreadyRunning(already_uses(holder, what, file));
     }
     if (is_in_place(descriptor_, file)) break;
     ::close(descriptor_);
@@ -70,6 +75,15 @@ RunLock::RunLock(const std::filesystem::path& file, const std::string& what) {
 RunLock::~RunLock() { ::close(descriptor_); }
 
 void RunLock::pass_on() const { ::fcntl(descriptor_, F_SETFD, 0); }
+
+void refuse_if_locked(const std::filesystem::path& file, const std::string& what) {
+  const int descriptor = ::open(file.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+  if (descriptor < 0) return;  // there is no such lock
+  const bool is_free = ::flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
+  const std::string holder = is_free ? "" : holder_of(descriptor);
+  ::close(descriptor);
+  if (!is_free) throw AlreadyRunning(already_uses(holder, what, file));
+}
 
 std::filesystem::path runtime_folder(const std::string& prefix) {
   const char* folder = std::getenv("RUNTIME_DIRECTORY");

@@ -32,6 +32,10 @@ class RunLock {
   int descriptor_ = -1;
 };
 
+// Throws AlreadyRunning if another process holds the lock. Creates no file. Holds the lock itself
+// for a moment only.
+void refuse_if_locked(const std::filesystem::path& file, const std::string& what);
+
 // Returns the folder in which DPDK 22.11 (eal_create_runtime_dir()) puts the sockets of a program
 // with the file prefix `prefix`. May be called before DPDK has started.
 std::filesystem::path runtime_folder(const std::string& prefix);

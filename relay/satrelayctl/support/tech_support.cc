@@ -43,7 +43,7 @@ constexpr std::size_t kLongestConfiguration = 1 << 20;
 constexpr const char* kLog = "log.txt";
 constexpr std::size_t kLogLines = 2000;
 constexpr std::size_t kMostOfLog = 1 << 20;
-constexpr const char* kUsualUnit = "satrelayd.service";
+constexpr const char* kUsualUnit = "satrelayd*.service";
 // Listings that are read twice, to show how much the values change in the meantime.
 constexpr std::string_view kReadTwice[] = {"counters", "ports", "peers"};
 

@@ -24,6 +24,7 @@ Supervisor::Supervisor() : channel_(supervision::inherited_channel()) {}
 
 bool Supervisor::wait_for_ports() {
   if (!channel_) return true;
+  if (dpdk::StopSignal::requested()) return false;
   const Instant give_up = dpdk::now() + kAnswerPatience;
   if (!channel_->send({.word = Word::kReady, .text = {}})) {
     throw std::runtime_error("the supervisor does not listen");
@@ -51,9 +52,9 @@ void Supervisor::tell_round() {
 }
 
 void Supervisor::tell_done() {
+  if (!has_ports_.exchange(false)) return;
   // A supervisor that has ended joins no ports.
-  if (channel_) [[maybe_unused]]
-    const bool is_told = channel_->send({.word = Word::kDone, .text = {}});
+  [[maybe_unused]] const bool is_told = channel_->send({.word = Word::kDone, .text = {}});
 }
 
 void Supervisor::prepare(const std::string& port) {

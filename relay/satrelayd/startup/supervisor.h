@@ -30,7 +30,7 @@ class Supervisor {
     if (all_run()) tell_round();
   }
 
-  // Tells the supervisor that this gateway forwards no more frames.
+  // Tells the supervisor, once, that this gateway forwards no more frames.
   void tell_done();
 
   // Asks the supervisor to set up the interface of the port as at the start. Logs a refusal. Does

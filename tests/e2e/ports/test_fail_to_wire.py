@@ -1,5 +1,6 @@
 """A supervised gateway that dies, hangs, stops or starts: the kernel joins its ports, and gives them back."""
 
+import fcntl
 import os
 import re
 import signal
@@ -169,6 +170,16 @@ def test_mistakes(lab: Lab) -> None:
     with open(far.config_path, "w", encoding="utf-8") as file:
         file.write(good)
 
+    # A gateway of an older version has no locks on its interfaces.
+    in_space(lab, lab.programs.satrelay_supervise, "part", "-c", far.config_path)
+    with open(os.path.join(os.path.dirname(far.stats_socket), "lock"), "wb") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        for argv in (far.daemon.argv, (far.daemon.argv[0], "join", "-c", far.config_path)):
+            refused = in_space(lab, *argv)
+            check(refused.returncode == 4 and masters(lab) == [False, False], refused.stderr)
+    joined = in_space(lab, far.daemon.argv[0], "join", "-c", far.config_path)
+    check(joined.returncode == 0 and masters(lab) == [True, True], joined.stderr)
+
     # The bridge of the supervisor, and another one.
     refused = in_space(lab, *daemon)
     check(refused.returncode == 1 and "satrelay-supervise part" in refused.stderr, refused.stderr)
@@ -183,13 +194,16 @@ def test_mistakes(lab: Lab) -> None:
     check(far.daemon.stop() == 0, "a forced gateway")
     in_space(lab, "ip", "link", "del", "br7")
 
-    # SIGTERM before the gateway is ready: the supervisor ends, and the ports are joined.
-    supervisor = far.space.popen(
-        lab.programs.satrelay_supervise, "run", "-c", far.config_path, stderr=subprocess.PIPE
-    )
-    eventually(lambda: gateway_pid(supervisor.pid), 5, "the gateway starts")
-    supervisor.terminate()
-    supervisor.communicate(timeout=20)
-    check(supervisor.returncode == 0, f"status {supervisor.returncode}")
-    check(masters(lab) == [True, True], "the ports are not joined")
+    # SIGTERM before the gateway is ready: the supervisor ends, and the ports are joined. SIGHUP changes nothing.
+    for pause in (0, 0.02, 0.6, 0.9, 1.2):
+        supervisor = far.space.popen(
+            lab.programs.satrelay_supervise, "run", "-c", far.config_path, stderr=subprocess.PIPE
+        )
+        eventually(lambda: children(supervisor.pid), 5, "the gateway starts")
+        supervisor.send_signal(signal.SIGHUP)
+        time.sleep(pause)
+        supervisor.terminate()
+        _, told = supervisor.communicate(timeout=20)
+        check(supervisor.returncode == 0, f"{pause} s: status {supervisor.returncode}: {told}")
+        check(masters(lab) == [True, True], f"{pause} s: the ports are not joined")
     in_space(lab, lab.programs.satrelay_supervise, "part", *PORTS)

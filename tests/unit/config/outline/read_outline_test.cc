@@ -31,7 +31,8 @@ TEST(ReadOutline, TakesTheRestOfTheFileAsItIs) {
 TEST(ReadOutline, RefusesWrongPortsWithTheirPlace) {
   for (const char* text : {"", "links: {}", "ports: {lan: {interface: eth1}}", "ports: [1, 2]",
                            "ports: {lan: {interface: eth1}, wan: {interface: x/y}}",
-                           "ports: {lan: {interface: eth1}, wan: {interface: eth2}"}) {
+                           "ports: {lan: {interface: eth1}, wan: {interface: eth2}",
+                           "ports: {lan: {interface: eth1}, wan: {interface: eth1}}"}) {
     try {
       parse_outline(text, "gateway.yaml");
       ADD_FAILURE() << text;

@@ -127,6 +127,21 @@ TEST(WireBridge, JoinsAgainAfterAnInterfaceWasReplaced) {
   });
 }
 
+TEST(WireBridge, JoinsAgainIfOneOfThemIsDown) {
+  with_two_cables([] {
+    WireBridge wire("lan", "wan");
+    wire.join();
+    Rtnetlink kernel;
+    for (const bool is_bridge : {false, true}) {
+      const auto lan = kernel.find("lan");
+      kernel.set_up(is_bridge ? lan->master : lan->index, false);
+      EXPECT_FALSE(wire.is_joined());
+      wire.join();
+      EXPECT_TRUE(wire.is_joined());
+    }
+  });
+}
+
 TEST(WireBridge, LeavesForeignBridgesAlone) {
   with_two_cables([] {
     ASSERT_EQ(std::system("ip link add sr-hall type bridge && ip link set lan master sr-hall"), 0);
