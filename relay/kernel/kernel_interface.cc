@@ -183,6 +183,12 @@ std::uint32_t KernelInterface::megabits() const {
   return speed == static_cast<std::uint32_t>(SPEED_UNKNOWN) ? 0 : speed;
 }
 
+bool KernelInterface::is_half_duplex() const {
+  ethtool_cmd command{};
+  command.cmd = ETHTOOL_GSET;
+  return ethtool(socket_, name_, &command) && command.duplex == DUPLEX_HALF;
+}
+
 std::vector<std::string> KernelInterface::active_merge_offloads() const {
   std::vector<std::string> names;
   const auto table = feature_table(socket_, name_);

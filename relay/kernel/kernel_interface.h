@@ -37,6 +37,7 @@ class KernelInterface {
   bool is_enabled() const;         // administratively up (`ip link set up`)
   bool is_running() const;         // operationally up: enabled, with a carrier
   std::uint32_t megabits() const;  // speed in Mbit/s; 0 if it is unknown
+  bool is_half_duplex() const;     // false if the interface does not report it
 
   // Names of the receive offloads that merge frames and are switched on, as `ethtool -k` prints
   // them.

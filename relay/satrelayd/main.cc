@@ -21,6 +21,10 @@
 #include "relay/dpdk/loop/reload_signal.h"
 #include "relay/dpdk/loop/scheduling.h"
 #include "relay/dpdk/loop/stop_signal.h"
+#include "relay/machine/cpu_topology.h"
+#include "relay/machine/machine_faults.h"
+#include "relay/machine/placement.h"
+#include "relay/machine/start_memory.h"
 #include "relay/ops/log/log.h"
 #include "relay/satrelayd/commands/command_sockets.h"
 #include "relay/satrelayd/commands/operations.h"
@@ -34,11 +38,8 @@
 #include "relay/satrelayd/startup/options.h"
 #include "relay/satrelayd/startup/rights.h"
 #include "relay/satrelayd/startup/run_locks.h"
-#include "relay/satrelayd/startup/start_memory.h"
 #include "relay/satrelayd/startup/supervisor.h"
-#include "relay/satrelayd/workers/cpu_topology.h"
 #include "relay/satrelayd/workers/link_sharing.h"
-#include "relay/satrelayd/workers/placement.h"
 #include "relay/satrelayd/workers/worker_pool.h"
 #include "relay/satrelayd/workers/worker_set.h"
 
@@ -93,19 +94,23 @@ std::span<dpdk::Port* const> prepared_by(Supervisor& supervisor,
 // Returns the reason if a configuration does not suit this machine.
 std::optional<config::Contradiction> object(const config::Gateway& config) {
   if (auto objection = object_to_user(config)) return objection;
-  return find_excess(config, memory_of(config), config::machine_memory());
+  return machine::find_excess(config, memory_of(config), config::machine_memory());
 }
 
 // Returns the reason if this machine cannot start a gateway with the configuration.
 std::optional<config::Contradiction> object_to_start(const config::Gateway& config) {
   if (auto objection = object(config)) return objection;
-  return object_to_cores(config.worker, read_cpu_topology());
+  return machine::object_to_cores(config.worker, machine::read_cpu_topology());
 }
 
-// The file may be checked on another machine, which has other cores.
-void warn_of_cores(const config::Gateway& config) {
-  if (const auto objection = object_to_cores(config.worker, read_cpu_topology())) {
-    std::cout << "warning: " << objection->path << ": " << objection->message << '\n';
+// The file may be checked on another machine, which has other interfaces and cores. So faults of
+// the machine are warnings here.
+void warn_of_machine(const config::Gateway& config) {
+  const machine::MachineFacts facts = machine::read_machine_facts(config);
+  for (const machine::Finding& finding :
+       machine::judge_before_start(config, memory_of(config), facts)) {
+    if (finding.severity == ops::Severity::kInfo) continue;
+    std::cout << "warning: " << machine::to_line(finding) << '\n';
   }
 }
 
@@ -281,7 +286,7 @@ int run(config::Gateway config, const std::string& file, bool force) {
   dpdk::StopSignal::install();
   dpdk::ReloadSignal::install();
   allow_signals();
-  if (const std::string lack = lacking_now(memory_of(config), config::machine_memory());
+  if (const std::string lack = machine::lacking_now(memory_of(config), config::machine_memory());
       !lack.empty()) {
     throw std::runtime_error(lack);
   }
@@ -300,7 +305,7 @@ int main_or_throw(int argc, char** argv) {
       access_of(config.stats_access);
       access_of(config.control_access);
       for (const std::string& warning : config.warnings) std::cout << warning << '\n';
-      warn_of_cores(config);
+      warn_of_machine(config);
       for (const std::string& note : config.notes) std::cout << note << '\n';
       std::cout << file << ": valid\n";
       return EXIT_SUCCESS;

@@ -21,8 +21,8 @@ ENGINES = ["pep/base", "pep/schedule", "pep/wire", "pep/control", "pep/compress"
            "pep/stp"]
 # Plain values and the words for them.
 SCHEMA = ["config/model"]
-ON_TOP = ENGINES + ["config", "relay/gateway", "relay/link", "relay/kernel", "relay/dpdk", "relay/ops", "relay/text",
-                    "relay/version"]
+ON_TOP = ENGINES + ["config", "relay/gateway", "relay/link", "relay/kernel", "relay/machine", "relay/dpdk", "relay/ops",
+                    "relay/text", "relay/version"]
 IN_VIRTUAL_TIME = ENGINES + ["config", "relay/gateway", "relay/link", "relay/sim", "relay/text"]
 # Counters, for the programs that show them.
 COUNTERS = ["pep/stp/counters.h", "pep/tcp/counters.h", "pep/compress/codec_counters.h",
@@ -121,6 +121,10 @@ MAY_INCLUDE = {
     "relay/text": [],
     "relay/version": [],
     "relay/kernel": ["pep/base"],
+    # Faults of the machine, for the gateway and for the programs that look for them.
+    "relay/machine": ["pep/base", "config", "relay/gateway/flows/hosts/awaited_reports.h",
+                      "relay/gateway/flows/table/memory_plan.h", "relay/gateway/recovery", "relay/kernel",
+                      "relay/ops/events/severity.h", "relay/records/record_ring.h"],
     "relay/dpdk": ["pep/base", "pep/wire", "config/model/schema.h", "relay/kernel"],
     "relay/ops": ENGINES + SCHEMA + ["config/text/units.h", "config/text/ip_words.h", "relay/gateway",
                                      "relay/dpdk/device/port_stats.h", "relay/records/record_counters.h",

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """Checks that every relative link in the documents leads to a file, and every #anchor to a heading.
 
+A string of a program, such as "guide.md#reload", is a link from docs/, too.
+
 Usage: links.py [ROOT]. Prints one line for each finding, and exits 1 if there is any.
 """
 
@@ -12,6 +14,7 @@ import sys
 import repository
 
 LINK = re.compile(r"\[[^\]]*\]\(([^()\s]+)\)")
+PAGE = re.compile(r'"([\w-]+\.md(?:#[\w-]+)?)"')
 CODE = re.compile(r"`[^`]*`")
 HEADING = re.compile(r"#{1,6} +(.*)")
 ELSEWHERE = re.compile(r"[a-z]+:")  # https:, mailto:
@@ -49,24 +52,36 @@ def anchors(text):
     return found
 
 
+def links(name, text):
+    """The links of a document or a source file: number of the line, target, and folder in which the target begins."""
+    if name.endswith(".md"):
+        for number, line in prose(text):
+            for target in LINK.findall(line):
+                if not ELSEWHERE.match(target):
+                    yield number, target, posixpath.dirname(name)
+    else:
+        for number, line in enumerate(text.splitlines(), 1):
+            for target in PAGE.findall(line):
+                yield number, target, "docs"
+
+
 def check(root):
     """All findings, as lines."""
     files = set(repository.tracked_files(root))
     folders = {str(folder) for name in files for folder in pathlib.PurePosixPath(name).parents}
     texts = {name: (root / name).read_text() for name in files if name.endswith(".md")}
     known = {name: anchors(text) for name, text in texts.items()}
+    texts |= {name: (root / name).read_text() for name in files
+              if name.startswith("relay/") and repository.is_cpp(name)}
     findings = []
     for name, text in sorted(texts.items()):
-        for number, line in prose(text):
-            for target in LINK.findall(line):
-                if ELSEWHERE.match(target):
-                    continue
-                path, _, fragment = target.partition("#")
-                path = posixpath.normpath(posixpath.join(posixpath.dirname(name), path)) if path else name
-                if path not in files and path not in folders:
-                    findings.append(f"{name}:{number}: {target} leads to no file of this repository")
-                elif fragment and fragment not in known.get(path, set()):
-                    findings.append(f"{name}:{number}: {target} leads to no heading of {path}")
+        for number, target, folder in links(name, text):
+            path, _, fragment = target.partition("#")
+            path = posixpath.normpath(posixpath.join(folder, path)) if path else name
+            if path not in files and path not in folders:
+                findings.append(f"{name}:{number}: {target} leads to no file of this repository")
+            elif fragment and fragment not in known.get(path, set()):
+                findings.append(f"{name}:{number}: {target} leads to no heading of {path}")
     return findings
 
 

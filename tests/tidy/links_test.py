@@ -11,14 +11,16 @@ GUIDE = "# Guide\n\n## The `first` link, and more\n\n## Twice\n\n## Twice\n"
 
 
 class LinksTest(unittest.TestCase):
-    def findings(self, text):
-        """Findings in docs/a.md with this text, beside docs/guide.md."""
+    def findings(self, text, source=""):
+        """Findings in docs/a.md with this text, and in a source file, beside docs/guide.md."""
         with tempfile.TemporaryDirectory() as folder:
             root = pathlib.Path(folder)
             (root / "docs").mkdir()
             (root / "docs/a.md").write_text(text)
             (root / "docs/guide.md").write_text(GUIDE)
             (root / "README.md").write_text("# Read me\n")
+            (root / "relay").mkdir()
+            (root / "relay/a.cc").write_text(source)
             return links.check(root)
 
     def test_links_that_lead_somewhere(self):
@@ -40,6 +42,14 @@ class LinksTest(unittest.TestCase):
     def test_code_has_none(self):
         for text in ["`[a](gone.md)`", "    [a](gone.md)", "- a\n\n      [b](gone.md)"]:
             self.assertEqual(self.findings(text + "\n"), [], text)
+
+    def test_pages_that_a_program_names(self):
+        for page in ["guide.md", "guide.md#twice-1"]:
+            self.assertEqual(self.findings("# Here\n", f'page = "{page}";\n'), [], page)
+        for page in ["gone.md", "guide.md#gone"]:
+            found = self.findings("# Here\n", f'\npage = "{page}";\n')
+            self.assertEqual(len(found), 1, page)
+            self.assertTrue(found[0].startswith("relay/a.cc:2: "), found)
 
 
 if __name__ == "__main__":

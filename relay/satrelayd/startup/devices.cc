@@ -11,10 +11,10 @@
 #include "relay/dpdk/loop/scheduling.h"
 #include "relay/dpdk/loop/stop_signal.h"
 #include "relay/gateway/gateway.h"
+#include "relay/machine/cpu_topology.h"
+#include "relay/machine/placement.h"
 #include "relay/ops/log/log.h"
-#include "relay/satrelayd/workers/cpu_topology.h"
 #include "relay/satrelayd/workers/handover.h"
-#include "relay/satrelayd/workers/placement.h"
 
 namespace satrelay::satrelayd {
 namespace {
@@ -56,13 +56,13 @@ void tell_of(const dpdk::Port& port, unsigned workers) {
 }
 
 void warn_of_placement(const config::Worker& worker, std::span<const dpdk::Port* const> ports) {
-  std::vector<PortPlace> places;
+  std::vector<machine::PortPlace> places;
   for (const dpdk::Port* port : ports) {
     places.push_back({.name = port->name(),
                       .node = port->numa_node(),
                       .missing_offloads = port->missing_offloads()});
   }
-  for (const std::string& advice : advise(worker, places, read_cpu_topology())) {
+  for (const std::string& advice : machine::advise(worker, places, machine::read_cpu_topology())) {
     ops::log_warning(advice);
   }
 }
@@ -94,8 +94,8 @@ dpdk::PacketPool make_pool(const config::Gateway& config, const dpdk::Eal& eal) 
 
 }  // namespace
 
-StartMemory memory_of(const config::Gateway& config) {
-  return start_memory(config, ByteCount(packet_memory(config)));
+machine::StartMemory memory_of(const config::Gateway& config) {
+  return machine::start_memory(config, ByteCount(packet_memory(config)));
 }
 
 Devices::Devices(const config::Gateway& config)
@@ -110,7 +110,7 @@ Devices::Devices(const config::Gateway& config)
       lan("lan", config.lan, pool, {.queues = config.worker.count}),
       wan("wan", config.wan, pool, {.queues = config.worker.count}),
       touching(tell_of(lan, wan, config.worker)),
-      memory(arena_of(config).value(), watch_memory) {
+      memory(machine::arena_of(config).value(), watch_memory) {
   ops::log_info("memory for stored bytes: " + std::to_string(memory.bytes().size() >> 20) +
                 " MiB on " + std::string(memory.backing()) + ", touched in " +
                 std::to_string((dpdk::now() - touching).to_milliseconds()) + " ms");

@@ -11,7 +11,7 @@
 #include "relay/dpdk/device/memory.h"
 #include "relay/dpdk/device/packet_pool.h"
 #include "relay/dpdk/device/port.h"
-#include "relay/satrelayd/startup/start_memory.h"
+#include "relay/machine/start_memory.h"
 
 namespace satrelay::satrelayd {
 
@@ -19,7 +19,7 @@ namespace satrelay::satrelayd {
 struct StoppedAtStart {};
 
 // Returns the memory that the gateway takes at its start, including the memory of packets.
-StartMemory memory_of(const config::Gateway& config);
+machine::StartMemory memory_of(const config::Gateway& config);
 
 struct Devices {
   // Takes the resources, and logs each step. Throws StoppedAtStart, or std::runtime_error if the

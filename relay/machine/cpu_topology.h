@@ -7,7 +7,7 @@
 #include <set>
 #include <string_view>
 
-namespace satrelay::satrelayd {
+namespace satrelay::machine {
 
 struct CpuTopology {
   std::set<unsigned> online;  // cores that can be used; empty if the kernel does not report them
@@ -29,4 +29,4 @@ std::set<unsigned> parse_cpu_list(std::string_view text);
 // `devices` is /sys/devices/system, or a copy of it for a test.
 CpuTopology read_cpu_topology(const std::filesystem::path& devices = "/sys/devices/system");
 
-}  // namespace satrelay::satrelayd
+}  // namespace satrelay::machine

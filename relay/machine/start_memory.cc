@@ -1,4 +1,4 @@
-#include "relay/satrelayd/startup/start_memory.h"
+#include "relay/machine/start_memory.h"
 
 #include "config/text/format.h"
 #include "relay/gateway/flows/hosts/awaited_reports.h"
@@ -7,7 +7,7 @@
 #include "relay/gateway/recovery/journal_slices.h"
 #include "relay/records/record_ring.h"
 
-namespace satrelay::satrelayd {
+namespace satrelay::machine {
 namespace {
 
 std::string words_of(const StartMemory& needed) {
@@ -26,12 +26,14 @@ ByteCount arena_of_worker(const config::Gateway& config) {
   return gateway::plan_memory(config, {.worker = 0, .workers = config.worker.count}).arena;
 }
 
+ByteCount journal_size(const config::Gateway& config) {
+  if (config.journal == config::kNoJournal) return ByteCount(0);
+  return ByteCount(gateway::journal_records(config.limits.flows, config.worker.count) *
+                   gateway::FlowJournal::kRecordSize);
+}
+
 StartMemory start_memory(const config::Gateway& config, ByteCount packets) {
-  const bool has_journal = config.journal != config::kNoJournal;
-  const std::uint64_t journal =
-      has_journal ? gateway::journal_records(config.limits.flows, config.worker.count) *
-                        gateway::FlowJournal::kRecordSize
-                  : 0;
+  const std::uint64_t journal = journal_size(config).value();
   // If there is a copy on a disk, JournalFile also keeps the contents of the copy in memory.
   const std::uint64_t copies = config.journal.empty() ? 1 : 2;
   const std::uint64_t rings =
@@ -60,4 +62,4 @@ std::string lacking_now(const StartMemory& needed, const config::MachineMemory& 
   return words_of(needed) + " are " + excess + "; write less in limits.memory, or end what uses it";
 }
 
-}  // namespace satrelay::satrelayd
+}  // namespace satrelay::machine

@@ -1,5 +1,5 @@
 // A gateway that needs more memory than the machine has does not start.
-#include "relay/satrelayd/startup/start_memory.h"
+#include "relay/machine/start_memory.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include "config/readers/loader.h"
 #include "tests/unit/config/one_key.h"
 
-namespace satrelay::satrelayd::start_memory_test {
+namespace satrelay::machine::start_memory_test {
 namespace {
 
 constexpr ByteCount kPackets(50ULL << 20);
@@ -83,4 +83,4 @@ TEST(StartMemoryTest, WhatOthersUseIsLackingNow) {
 }
 
 }  // namespace
-}  // namespace satrelay::satrelayd::start_memory_test
+}  // namespace satrelay::machine::start_memory_test

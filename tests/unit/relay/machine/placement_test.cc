@@ -1,9 +1,9 @@
-#include "relay/satrelayd/workers/placement.h"
+#include "relay/machine/placement.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace satrelay::satrelayd::placement_test {
+namespace satrelay::machine::placement_test {
 namespace {
 
 using testing::ElementsAre;
@@ -107,4 +107,4 @@ TEST(Placement, WhatADeviceLacksIsTold) {
 }
 
 }  // namespace
-}  // namespace satrelay::satrelayd::placement_test
+}  // namespace satrelay::machine::placement_test

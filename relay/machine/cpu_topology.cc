@@ -1,4 +1,4 @@
-#include "relay/satrelayd/workers/cpu_topology.h"
+#include "relay/machine/cpu_topology.h"
 
 #include <algorithm>
 #include <charconv>
@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-namespace satrelay::satrelayd {
+namespace satrelay::machine {
 namespace {
 
 // No machine has more CPUs. The limit keeps a malformed file from filling the memory.
@@ -81,4 +81,4 @@ CpuTopology read_cpu_topology(const std::filesystem::path& devices) {
   return topology;
 }
 
-}  // namespace satrelay::satrelayd
+}  // namespace satrelay::machine

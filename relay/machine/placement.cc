@@ -1,10 +1,10 @@
-#include "relay/satrelayd/workers/placement.h"
+#include "relay/machine/placement.h"
 
 #include <initializer_list>
 #include <set>
 #include <string_view>
 
-namespace satrelay::satrelayd {
+namespace satrelay::machine {
 namespace {
 
 // Writes CPUs in the kernel's notation, such as "0-3,8".
@@ -114,4 +114,4 @@ std::vector<std::string> advise(const config::Worker& worker, const std::vector<
   return advice;
 }
 
-}  // namespace satrelay::satrelayd
+}  // namespace satrelay::machine

@@ -9,9 +9,9 @@
 
 #include "config/checks/validation.h"
 #include "config/model/schema.h"
-#include "relay/satrelayd/workers/cpu_topology.h"
+#include "relay/machine/cpu_topology.h"
 
-namespace satrelay::satrelayd {
+namespace satrelay::machine {
 
 struct PortPlace {
   std::string name;  // "lan"
@@ -30,4 +30,4 @@ std::optional<config::Contradiction> object_to_cores(const config::Worker& worke
 std::vector<std::string> advise(const config::Worker& worker, const std::vector<PortPlace>& ports,
                                 const CpuTopology& topology);
 
-}  // namespace satrelay::satrelayd
+}  // namespace satrelay::machine

@@ -8,7 +8,7 @@
 #include "config/checks/validation.h"
 #include "config/model/schema.h"
 
-namespace satrelay::satrelayd {
+namespace satrelay::machine {
 
 struct StartMemory {
   ByteCount arena;   // memory for stored bytes
@@ -21,6 +21,9 @@ struct StartMemory {
 ByteCount arena_of_worker(const config::Gateway& config);
 ByteCount arena_of(const config::Gateway& config);
 
+// The size of the journal of the flows, and of its copy on a disk.
+ByteCount journal_size(const config::Gateway& config);
+
 // `packets` is the memory of the packet pool.
 StartMemory start_memory(const config::Gateway& config, ByteCount packets);
 
@@ -31,4 +34,4 @@ std::optional<config::Contradiction> find_excess(const config::Gateway& config,
 // Returns a message if this much memory is not available on the machine now, otherwise "".
 std::string lacking_now(const StartMemory& needed, const config::MachineMemory& machine);
 
-}  // namespace satrelay::satrelayd
+}  // namespace satrelay::machine

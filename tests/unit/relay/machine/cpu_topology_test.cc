@@ -1,4 +1,4 @@
-#include "relay/satrelayd/workers/cpu_topology.h"
+#include "relay/machine/cpu_topology.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -6,7 +6,7 @@
 #include <fstream>
 #include <string>
 
-namespace satrelay::satrelayd::cpu_topology_test {
+namespace satrelay::machine::cpu_topology_test {
 namespace {
 
 using Cpus = std::set<unsigned>;
@@ -61,4 +61,4 @@ TEST_F(SysTest, AMachineThatTellsNothingIsUnknown) {
 }
 
 }  // namespace
-}  // namespace satrelay::satrelayd::cpu_topology_test
+}  // namespace satrelay::machine::cpu_topology_test
