@@ -18,8 +18,9 @@ namespace fs = std::filesystem;
 
 constexpr const char* kSocketName = "dpdk_telemetry.v2";
 
-// True if a process listens on the socket. A killed gateway leaves its socket behind.
-bool is_alive(const fs::path& socket) {
+}  // namespace
+
+bool has_listener(const fs::path& socket) {
   const std::string path = socket.string();
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -33,8 +34,6 @@ bool is_alive(const fs::path& socket) {
   ::close(descriptor);
   return error != ECONNREFUSED && error != ENOENT && error != EPROTOTYPE;
 }
-
-}  // namespace
 
 std::vector<fs::path> runtime_folders() {
   std::vector<fs::path> folders;
@@ -64,7 +63,7 @@ std::vector<fs::path> find_stats_sockets(const std::vector<fs::path>& folders) {
          entry.increment(error)) {
       if (!entry->path().filename().string().starts_with("satrelay")) continue;
       const fs::path socket = entry->path() / kSocketName;
-      if (is_alive(socket)) sockets.push_back(socket);
+      if (has_listener(socket)) sockets.push_back(socket);
     }
   }
   std::sort(sockets.begin(), sockets.end());

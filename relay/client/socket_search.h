@@ -11,6 +11,10 @@ namespace satrelay::ctl {
 // variable RUNTIME_DIRECTORY, which systemd sets, and on whether the user is root.
 std::vector<std::filesystem::path> runtime_folders();
 
+// True if a process listens on the socket, even if this user may not connect to it. A killed
+// gateway leaves its socket behind.
+bool has_listener(const std::filesystem::path& socket);
+
 // Sockets of running programs with a DPDK file prefix that begins with "satrelay", sorted.
 std::vector<std::filesystem::path> find_stats_sockets(
     const std::vector<std::filesystem::path>& folders);

@@ -33,6 +33,7 @@
 #include "relay/satrelayctl/commands/keygen.h"
 #include "relay/satrelayctl/commands/top.h"
 #include "relay/satrelayctl/commands/watch.h"
+#include "relay/satrelayctl/doctor/doctor.h"
 #include "relay/satrelayctl/init/init.h"
 #include "relay/satrelayctl/support/gateway_choice.h"
 #include "relay/satrelayctl/support/tech_support.h"
@@ -91,6 +92,7 @@ class Program {
   void add_metrics();
   void add_capture();
   void add_tech_support();
+  void add_doctor();
   void add_keygen();
   void add_init();
   void add_completion();
@@ -159,6 +161,7 @@ Program::Program() {
   for (const ops::ControlCommandSpec& spec : ops::kControlCommands) {
     if (spec.use != ops::ControlUse::kSocketOnly) add_control(spec);
   }
+  add_doctor();
   add_tech_support();
   add_init();
   add_keygen();
@@ -375,6 +378,18 @@ void Program::add_tech_support() {
           "--no-capture", [this] { support_.capture.packets = 0; }, "Captures no frames")
       ->excludes(whole_frames);
   command->add_flag("--force", replace_, "Replaces the file if it exists");
+}
+
+void Program::add_doctor() {
+  const auto options = std::make_shared<doctor::Options>();
+  CLI::App* command =
+      add("doctor", "Looks for faults of the gateway, its file and the machine, with their cure",
+          kLooks, [this, options] {
+            options->json = json_;
+            if (options->file.empty()) options->file = gateway_.file();
+            return doctor::run(*options, [this] { return stats_socket(); });
+          });
+  takes_file(*doctor::add_options(*command, *options));
 }
 
 void Program::add_keygen() {

@@ -153,6 +153,12 @@ MAY_INCLUDE = {
     # Writes configurations, and so reads values with their readers.
     "relay/satrelayctl/init": ["pep/base", "pep/wire", "config", "relay/text", "relay/satrelayctl/commands",
                                "relay/satrelayctl/support", "relay/satrelayctl/views/screen.h"],
+    # Judges a file, a machine and the replies of a gateway.
+    "relay/satrelayctl/doctor": ["pep/base", "config", "relay/client", "relay/kernel", "relay/machine",
+                                 "relay/ops/events/severity.h", "relay/ops/process/run_user.h", "relay/text",
+                                 "relay/satrelayctl/init/ports/interfaces.h",
+                                 "relay/satrelayctl/support/tech_support.h", "relay/satrelayctl/views/screen.h",
+                                 "relay/version"],
     "relay/satpanel": OUTSIDE + ["relay/metrics", "config/model/schema.h", "config/text/descriptor.h",
                                  "config/text/ip_words.h", "config/text/text_file.h", "relay/ops/events/event.h",
                                  "relay/ops/log/log.h", "relay/ops/control/nearest_word.h",

@@ -31,6 +31,7 @@ CLI::Option* GatewayChoice::add_control_option(CLI::App& command) {
 void GatewayChoice::use_sockets_of(const std::string& file) {
   try {
     const config::Outline outline = config::load_outline(file);
+    file_ = file;
     socket_ = outline.stats_socket_prefix;
     control_socket_ = outline.control_socket;
   } catch (const config::ConfigError& error) {

@@ -19,6 +19,8 @@ class GatewayChoice {
 
   // True if the command line names a stats socket or a file.
   bool is_named() const { return !socket_.empty(); }
+  // The file that the command line names; empty if it names none.
+  const std::string& file() const { return file_; }
   // Both throw StatsError if there is no such gateway, or if several run and none is named.
   std::filesystem::path stats_socket() const;
   ControlTarget target() const;
@@ -26,6 +28,7 @@ class GatewayChoice {
  private:
   void use_sockets_of(const std::string& file);
 
+  std::string file_;
   std::string socket_;
   std::string control_socket_;
 };
