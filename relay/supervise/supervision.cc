@@ -118,8 +118,7 @@ void Supervision::take_signals() {
 }
 
 void Supervision::join() {
-  const bool is_joined = wire_.join();
-  if (!is_stopping_) manager_.tell(is_joined ? "the ports are joined" : "the ports are not joined");
+  manager_.tell(wire_.join() ? "the ports are joined" : "the ports are not joined");
 }
 
 void Supervision::kill(const std::string& why) {
@@ -247,8 +246,10 @@ int Supervision::run_once() {
   if (!start()) return EXIT_FAILURE;
   while (true) {
     wait(deadline_);
-    take_signals();
+    // If this process was held up, messages have waited. They show that the gateway does not hang,
+    // and put off the deadline. After SIGTERM they no longer do.
     take_messages();
+    take_signals();
     if (const auto status = gateway_->status()) {
       gateway_.reset();
       // A gateway that has no handlers yet ends by the signal itself.
