@@ -55,15 +55,18 @@ test_packages=(
   chromium chromium-driver python3-selenium
   # monitoring of many gateways
   prometheus prometheus-alertmanager python3-prometheus-client
-  # a guest with NICs that DPDK has drivers for
-  qemu-system-x86 kmod findutils
+  # a guest with NICs that DPDK has drivers for, and one with systemd
+  qemu-system-x86 kmod findutils mmdebstrap e2fsprogs
 )
 # The guest's kernel is taken out of its package. The package is not installed, as it would become this machine's
-# kernel. The modules are for the NICs, and let a program drive them.
+# kernel. The modules are for the NICs, and let a program drive them. Those of the last two lines are for a guest with a
+# disk and with ports of its own.
 guest_kernel=/var/cache/satrelay/guest-kernel
 guest_modules=(
   drivers/vfio drivers/uio drivers/virtio virt/lib drivers/net/vmxnet3 drivers/net/ethernet/intel/e1000e
   drivers/net/virtio_net.ko drivers/net/net_failover.ko net/core/failover.ko
+  drivers/block/virtio_blk.ko fs/ext4 fs/jbd2 fs/mbcache.ko lib/crc16.ko crypto/crc32c_generic.ko
+  drivers/net/veth.ko net/bridge/bridge.ko net/802/stp.ko net/llc/llc.ko
 )
 # Packages with a server that Debian starts at installation, and the names of those services.
 declare -A services=(
@@ -205,13 +208,14 @@ reserve_hugepages() {
   fi
 }
 
-# Without it tests/e2e/ports/test_nics.py is skipped, so every failure here ends in a message.
+# Without it tests/e2e/ports/test_nics.py and test_units.py are skipped, so every failure here ends in a message.
 fetch_guest_kernel() {
-  if [ -e "$guest_kernel/complete" ]; then return; fi
+  # A folder of an older setup.sh has fewer modules.
+  if [ "$(cat "$guest_kernel/complete" 2>/dev/null)" = "${guest_modules[*]}" ]; then return; fi
   local package folder log version
   package=$(apt-cache depends linux-image-amd64 2>/dev/null | awk '/Depends: linux-image-/ {print $2; exit}')
   if [ -z "$package" ]; then
-    say "kernel of the tests' guest: this distribution has no linux-image-amd64; tests of NICs will be skipped"
+    say "kernel of the tests' guest: this distribution has no linux-image-amd64; tests that boot it will be skipped"
     return
   fi
   folder=$(mktemp -d --tmpdir satrelay-kernel.XXXXXX)
@@ -225,11 +229,11 @@ fetch_guest_kernel() {
     tar -x -C "$guest_kernel" --wildcards './boot/vmlinuz-*' './lib/modules/*/modules.*' \
       "${guest_modules[@]/#/./lib/modules/*/kernel/}" &&
     version=$(ls "$guest_kernel/lib/modules") && depmod -b "$guest_kernel" "$version"; then
-    touch "$guest_kernel/complete"
+    printf '%s\n' "${guest_modules[*]}" >"$guest_kernel/complete"
     rm -f "$log"
     say "kernel of the tests' guest: $version in $guest_kernel"
   else
-    say "kernel of the tests' guest: could not be fetched; tests of NICs will be skipped"
+    say "kernel of the tests' guest: could not be fetched; tests that boot it will be skipped"
   fi
   rm -rf "$folder"
 }

@@ -33,7 +33,6 @@ QEMU = "qemu-system-x86_64"
 MEMORY = 1536  # MiB
 # deploy/setup.sh --test-programs leaves vmlinuz and lib/modules of Debian's kernel there.
 KERNEL_FOLDER = os.environ.get("SATRELAY_GUEST_KERNEL", "/var/cache/satrelay/guest-kernel")
-_BOOT_SECONDS = 120
 _COMMAND_SECONDS = 60
 
 _TOOLS = (
@@ -136,6 +135,9 @@ def make_initramfs(path: str) -> None:
 class Guest:
     """A guest runs from boot() to stop(). Its console's output goes to the file `console`."""
 
+    boot_seconds = 120
+    kernel_words = "intel_iommu=on"
+
     def __init__(self, folder: str, nics: list[Nic], console: str):
         self._folder = folder
         self._nics = nics
@@ -149,7 +151,7 @@ class Guest:
 
     def boot(self) -> None:
         image = os.path.join(self._folder, "initramfs.cpio")
-        make_initramfs(image)
+        self._make_initramfs(image)
         argv = self._command_line(image)
         taps = [tap for nic in self._nics for tap in nic.taps]
         with open(os.path.join(self._folder, "qemu.log"), "ab") as log:
@@ -168,11 +170,14 @@ class Guest:
         self._shell = self._connect("shell")
         self._await_reply()
         self._tell_monitor("qmp_capabilities")
-        self._read_until(b"is up\n", _BOOT_SECONDS)
+        self._read_until(b"is up\n", self.boot_seconds)
+
+    def _make_initramfs(self, path: str) -> None:
+        make_initramfs(path)
 
     def _command_line(self, image: str) -> list[str]:
         # On a busy machine the kernel would measure a wrong frequency, and all its times would be wrong.
-        words = f"console=ttyS0 tsc=reliable tsc_early_khz={_tsc_khz()} panic=-1 intel_iommu=on"
+        words = f"console=ttyS0 tsc=reliable tsc_early_khz={_tsc_khz()} panic=-1 {self.kernel_words}"
         argv = [QEMU, "-accel", "tcg,thread=multi", "-cpu", "max", "-machine", "q35"]
         argv += ["-smp", "2", "-m", str(MEMORY), "-display", "none", "-nodefaults", "-no-reboot"]
         argv += ["-kernel", _kernels()[0], "-initrd", image, "-append", words]
@@ -181,7 +186,7 @@ class Guest:
             path = os.path.join(self._folder, f"{name}.socket")
             argv += ["-chardev", f"socket,id={name},path={path},server=on,wait=off"]
         argv += ["-serial", "chardev:shell", "-mon", "chardev=monitor,mode=control"]
-        argv += ["-device", "intel-iommu,intremap=on,caching-mode=on"]
+        argv += self._devices()
         for nic in self._nics:
             listed = ":".join(str(tap.fileno()) for tap in nic.taps)
             which = f"fds={listed}" if len(nic.taps) > 1 else f"fd={listed}"
@@ -189,6 +194,9 @@ class Guest:
             own = f"netdev=net-{nic.name},id={nic.name},mac={nic.mac},addr=0x{nic.slot:x}"
             argv += ["-device", f"{nic.device},{own}"]
         return argv
+
+    def _devices(self) -> list[str]:
+        return ["-device", "intel-iommu,intremap=on,caching-mode=on"]
 
     def _connect(self, name: str) -> socket.socket:
         path = os.path.join(self._folder, f"{name}.socket")
