@@ -324,8 +324,15 @@ std::uint64_t bytes_in_flight(const LinkDirection& direction) {
 
 }  // namespace
 
+std::optional<Contradiction> check_following(const Gateway& config) {
+  if (!config.lan_follows_wan || !config.lan.interface.empty()) return std::nullopt;
+  return refuse("lan_follows_wan",
+                "needs a kernel interface as port lan: no other one is switched off");
+}
+
 std::optional<Contradiction> find_contradiction(const Gateway& config) {
   if (auto r = check_ports(config.lan, config.wan, "ports.lan", "ports.wan")) return r;
+  if (auto r = check_following(config)) return r;
   if (auto r = check_address(config.gateway)) return r;
   if (auto r = check_peers(config)) return r;
   if (auto r = check_prefixes(config)) return r;

@@ -375,9 +375,17 @@ inline constexpr const char* kNobody = "nobody";
 
 enum class LogLevel : std::uint8_t { kError, kWarning, kInfo, kDebug };
 
+// Messages about a file, each with its place.
+struct Remarks {
+  std::vector<std::string> warnings;  // about values that are allowed but doubtful
+  std::vector<std::string> notes;     // about consequences that the file does not state
+};
+
 struct Gateway {
   Port lan;
   Port wan;
+  // While the WAN port has no link, the LAN port is switched off. Hosts and routers then notice.
+  bool lan_follows_wan = false;
   GatewayAddress gateway;
   std::vector<Link> links;
   std::vector<Peer> peers;
@@ -404,10 +412,7 @@ struct Gateway {
   std::string journal;
   Records records;
   LogLevel log_level = LogLevel::kInfo;
-  // Messages about values that are allowed but doubtful, each with its place in the file.
-  std::vector<std::string> warnings;
-  // Messages about consequences that the file does not state, each with its place in the file.
-  std::vector<std::string> notes;
+  Remarks remarks;
 };
 
 }  // namespace satrelay::config

@@ -1,5 +1,6 @@
 #include "config/outline/read_outline.h"
 
+#include "config/keys/kinds.h"
 #include "config/readers/document.h"
 #include "config/readers/read_common.h"
 #include "config/text/text_file.h"
@@ -30,6 +31,8 @@ Outline parse_outline(const std::string& text, const std::string& file) {
     if (key == "ports") {
       read_ports(value, outline);
       has_ports = true;
+    } else if (key == "lan_follows_wan") {
+      outline.lan_follows_wan = either("yes", "no", false).read(value);
     } else if (key == "stats_socket_prefix") {
       outline.stats_socket_prefix = stats_socket_prefix().read(value);
     } else if (key == "control_socket") {

@@ -12,6 +12,7 @@ namespace satrelay::config {
 struct Outline {
   Port lan;
   Port wan;
+  bool lan_follows_wan = false;
   std::string stats_socket_prefix;
   std::string control_socket;  // empty if it is beside the stats socket; may be kNoSocket
 };

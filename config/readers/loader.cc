@@ -10,10 +10,10 @@ namespace {
 
 void warn(Gateway& config, const Places& places) {
   for (const Contradiction& each : find_doubtful(config)) {
-    config.warnings.push_back(places.point_at(each.path, each.message));
+    config.remarks.warnings.push_back(places.point_at(each.path, each.message));
   }
   for (const Contradiction& each : find_consequences(config)) {
-    config.notes.push_back(places.point_at(each.path, each.message));
+    config.remarks.notes.push_back(places.point_at(each.path, each.message));
   }
 }
 

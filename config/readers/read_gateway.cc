@@ -171,6 +171,9 @@ const Keys<Gateway>& gateway_keys() {
   static const Keys<Gateway> keys({
       part("ports", "The devices towards the hosts and towards the modem.",
            "write {lan: {interface: ...}, wan: {interface: ...}}"),
+      key<Gateway>({.name = "lan_follows_wan",
+                    .help = "Whether port lan is switched off while port wan has no link."},
+                   &Gateway::lan_follows_wan, either("yes", "no", standard.lan_follows_wan)),
       part("gateway", "The gateway's own address.",
            "write {address: 192.0.2.1/30} with the gateway's own address"),
       part("links", "The links, by name.",

@@ -189,6 +189,8 @@ bool KernelInterface::is_half_duplex() const {
   return ethtool(socket_, name_, &command) && command.duplex == DUPLEX_HALF;
 }
 
+std::string KernelInterface::addresses() const { return addresses_of(name_); }
+
 std::vector<std::string> KernelInterface::active_merge_offloads() const {
   std::vector<std::string> names;
   const auto table = feature_table(socket_, name_);
@@ -279,7 +281,7 @@ void KernelInterface::keep_kernel_off(std::vector<std::string>& notices) {
                       "; run: sysctl net.ipv6.conf." + name_ + ".disable_ipv6=1 net.ipv4.conf." +
                       name_ + ".arp_ignore=8 net.ipv4.conf." + name_ + ".forwarding=0");
   }
-  const std::string address = addresses_of(name_);
+  const std::string address = addresses();
   if (!address.empty()) {
     notices.push_back("interface " + name_ + " has " + address +
                       " in the kernel, which will answer in the bridge's place; run: ip address "

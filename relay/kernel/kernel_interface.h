@@ -39,6 +39,9 @@ class KernelInterface {
   std::uint32_t megabits() const;  // speed in Mbit/s; 0 if it is unknown
   bool is_half_duplex() const;     // false if the interface does not report it
 
+  // "an IPv4 address" or "an IPv6 address" that the kernel has on the interface; empty if none.
+  std::string addresses() const;
+
   // Names of the receive offloads that merge frames and are switched on, as `ethtool -k` prints
   // them.
   std::vector<std::string> active_merge_offloads() const;

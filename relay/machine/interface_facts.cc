@@ -29,6 +29,7 @@ InterfaceFacts read_interface(const std::string& name) {
     facts.is_enabled = interface.is_enabled();
     facts.is_running = interface.is_running();
     facts.is_half_duplex = interface.is_half_duplex();
+    facts.has_address = !interface.addresses().empty();
     facts.mtu = interface.mtu();
     facts.megabits = interface.megabits();
     facts.merge_offloads = interface.active_merge_offloads();

@@ -80,6 +80,17 @@ Findings judge_before_start(const config::Gateway& config, const StartMemory& ne
   if (facts.wan) {
     append(findings, judge_interface("wan", config.wan, *facts.wan, Use::kBeforeStart));
   }
+  if (config.lan_follows_wan && facts.lan && facts.lan->has_address) {
+    findings.push_back(
+        {.check = "lan_has_management",
+         .severity = ops::Severity::kWarning,
+         .subject = "port lan",
+         .seen = config.lan.interface + " has an address of this machine",
+         .cause = "lan_follows_wan switches it off while port wan has no link: this "
+                  "machine is then out of reach there",
+         .cure = "manage the machine by another interface, or leave lan_follows_wan out",
+         .page = kPageOfPassing});
+  }
   append(findings, judge_hardware(config, facts));
   append(findings, judge_memory(config, needed, facts.memory));
   return findings;

@@ -35,6 +35,7 @@
 #include "relay/satrelayd/startup/devices.h"
 #include "relay/satrelayd/startup/engine_set.h"
 #include "relay/satrelayd/startup/interfaces.h"
+#include "relay/satrelayd/startup/lan_follower.h"
 #include "relay/satrelayd/startup/options.h"
 #include "relay/satrelayd/startup/rights.h"
 #include "relay/satrelayd/startup/run_locks.h"
@@ -143,11 +144,13 @@ class Program {
   }
   void open_stats_socket(const Accesses& accesses);
   dpdk::PollLoop::Round round(Instant now);
+  void let_lan_follow(Instant now);
   void send_closes();
 
   config::Gateway& config_;
   const std::string& file_;
   Supervisor& supervisor_;
+  LanFollower follower_;
   Devices devices_;
   EngineSet engines_;
   CaptureTap tap_;
@@ -218,6 +221,11 @@ void Program::give_up_rights(const std::optional<ops::RunUser>& user) {
   if (user) warn_of_reload(config_, file_);
 }
 
+void Program::let_lan_follow(Instant now) {
+  if (!config_.lan_follows_wan) return;
+  if (const auto on = follower_.look(devices_.wan.link().up, now)) supervisor_.switch_lan(*on);
+}
+
 dpdk::PollLoop::Round Program::round(Instant now) {
   Worker& first = workers_.first();
   first.note_round(loop_.last_round());
@@ -228,6 +236,7 @@ dpdk::PollLoop::Round Program::round(Instant now) {
   dpdk::PollLoop::Round round = first.round(now, loop_.last_rest());
   round.next_timeout = earlier(round.next_timeout, sharing_.next_timeout(0));
   publisher_->run(now);
+  let_lan_follow(now);
   supervisor_.run(now, [&] { return worker_pool_->all_have_run_since(now - kHangs); });
   look_after_reload(operations_);
   if (look_after_drain(operations_, now) || port_watch_.needs_new_start()) {
@@ -273,13 +282,16 @@ int Program::run() {
 
 int run(config::Gateway config, const std::string& file, bool force) {
   ops::open_log("satrelayd", config.log_level);
-  for (const std::string& warning : config.warnings) ops::log_warning(warning);
+  for (const std::string& warning : config.remarks.warnings) ops::log_warning(warning);
   const std::optional<ops::RunUser> user = find_run_user(config);
   Accesses accesses{.stats = access_of(config.stats_access),
                     .control = access_of(config.control_access)};
   if (user) accesses.stats.owner = accesses.control.owner = user->user;
   warn_of_user(config, user);
   Supervisor supervisor;
+  if (config.lan_follows_wan && !supervisor.is_there()) {
+    ops::log_warning("lan_follows_wan has no effect: only satrelay-supervise switches port lan");
+  }
   // Take the locks first: the next steps would disturb a gateway that runs already.
   const RunLocks locks(config, supervisor.is_there());
   if (!force) object_to_masters(config, supervisor.is_there());
@@ -304,9 +316,9 @@ int main_or_throw(int argc, char** argv) {
     if (check) {
       access_of(config.stats_access);
       access_of(config.control_access);
-      for (const std::string& warning : config.warnings) std::cout << warning << '\n';
+      for (const std::string& warning : config.remarks.warnings) std::cout << warning << '\n';
       warn_of_machine(config);
-      for (const std::string& note : config.notes) std::cout << note << '\n';
+      for (const std::string& note : config.remarks.notes) std::cout << note << '\n';
       std::cout << file << ": valid\n";
       return EXIT_SUCCESS;
     }

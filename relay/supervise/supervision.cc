@@ -180,6 +180,10 @@ void Supervision::on_message(const Message& message) {
       if (!is_stopping_) deadline_ = Clock::now() + kStopPatience;
       join();
       break;
+    case Word::kLanUp:
+    case Word::kLanDown:
+      if (forwards) wire_.switch_lan(message.word == Word::kLanUp);
+      break;
     case Word::kForward:
     case Word::kPrepared:
     case Word::kRefused:

@@ -28,7 +28,8 @@ std::filesystem::path mtu_file(const config::Port& port) {
 
 }  // namespace
 
-Wire::Wire(const config::Outline& ports) : ports_{ports.lan, ports.wan} {
+Wire::Wire(const config::Outline& ports)
+    : ports_{ports.lan, ports.wan}, lan_follows_wan_(ports.lan_follows_wan) {
   if (is_kernel_interface(ports.lan) && is_kernel_interface(ports.wan)) {
     bridge_.emplace(ports.lan.interface, ports.wan.interface);
   }
@@ -119,6 +120,21 @@ void Wire::put_mtus_back() const {
     } catch (const std::exception& error) {
       ops::log_warning("cannot put back the MTU of " + port.interface + ": " + error.what());
     }
+  }
+}
+
+void Wire::switch_lan(bool on) const {
+  const std::string& name = ports_[0].interface;
+  if (!lan_follows_wan_ || name.empty()) return;
+  try {
+    kernel::Rtnetlink kernel;
+    const auto facts = kernel.find(name);
+    if (!facts || facts->is_up == on) return;
+    kernel.set_up(facts->index, on);
+    ops::log_warning(on ? "port wan has a link again: " + name + " is switched on"
+                        : "port wan has no link: " + name + " is switched off, too");
+  } catch (const std::exception& error) {
+    ops::log_error("cannot switch " + name + (on ? " on: " : " off: ") + error.what());
   }
 }
 

@@ -42,12 +42,17 @@ class Wire {
   // that is impossible; empty if it is done.
   std::string prepare(const std::string& port) const;
 
+  // Switches the interface of port lan on or off, if the configuration lets it follow port wan.
+  // Logs a failure.
+  void switch_lan(bool on) const;
+
  private:
   // Takes off the program by which a gateway with af_xdp gets all frames.
   void detach_xdp() const;
   void warn_of_firewall() const;
 
   std::array<config::Port, 2> ports_;
+  bool lan_follows_wan_;
   std::optional<kernel::WireBridge> bridge_;
   std::deque<ops::PortLock> locks_;
   std::string last_failure_;  // of join(); empty if the last call has not failed

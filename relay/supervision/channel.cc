@@ -22,7 +22,7 @@ std::optional<Message> parse_message(const char* octets, std::size_t size) {
   if (size == 0) return std::nullopt;
   const auto word = static_cast<unsigned char>(octets[0]);
   if (word < static_cast<unsigned char>(Word::kReady) ||
-      word > static_cast<unsigned char>(Word::kDone)) {
+      word > static_cast<unsigned char>(Word::kLanDown)) {
     return std::nullopt;
   }
   return Message{.word = static_cast<Word>(word), .text = std::string(octets + 1, size - 1)};

@@ -11,6 +11,7 @@
 //        ------------------ kRound ------------------> at least once in kLongestSilence
 //        ----------------- kPrepare ----------------->
 //        <---------- kPrepared, kRefused -------------
+//        ------------ kLanDown, kLanUp --------------->
 //     forwards no more
 //        ------------------ kDone ------------------->
 //                                                     joins the ports
@@ -33,6 +34,8 @@ enum class Word : std::uint8_t {
   kPrepared,
   kRefused,  // text: why
   kDone,
+  kLanUp,    // switch the interface of port lan on, if the configuration lets it follow port wan
+  kLanDown,  // switch it off
 };
 
 struct Message {

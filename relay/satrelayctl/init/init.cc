@@ -62,7 +62,7 @@ void add_configuration(Installation& installation, const Answers& answers, Side 
   // The secret has its final name only later. Its path does not move the lines of the file.
   const config::Gateway gateway =
       config::parse_gateway(configuration_text(answers, side, secret), file);
-  for (const auto* remarks : {&gateway.warnings, &gateway.notes}) {
+  for (const auto* remarks : {&gateway.remarks.warnings, &gateway.remarks.notes}) {
     result.remarks.insert(result.remarks.end(), remarks->begin(), remarks->end());
   }
   installation.add(file, configuration_text(answers, side, answers.psk_file()), Reader::kEverybody);

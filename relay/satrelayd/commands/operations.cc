@@ -95,7 +95,8 @@ bool take_over(const Reload::Outcome& outcome, Operations& operations) {
 
 void tell_of_reload(const Reload::Outcome& outcome, Operations& operations) {
   ops::set_log_level(outcome.configuration->log_level);
-  for (const std::string& warning : outcome.configuration->warnings) ops::log_warning(warning);
+  for (const std::string& warning : outcome.configuration->remarks.warnings)
+    ops::log_warning(warning);
   ReloadTold told = told_of(outcome.changes);
   for (const std::string& line : told.lines) ops::log_info(line);
   operations.tell({.kind = ops::EventKind::kReloadDone,

@@ -1,6 +1,7 @@
 #include "relay/satrelayd/startup/supervisor.h"
 
 #include <stdexcept>
+#include <string>
 
 #include "relay/dpdk/loop/clock.h"
 #include "relay/dpdk/loop/stop_signal.h"
@@ -49,6 +50,15 @@ void Supervisor::tell_round() {
         "satrelay-supervise does not listen: nothing joins the ports when this gateway ends");
   }
   has_lost_it_ = !is_told;
+}
+
+void Supervisor::switch_lan(bool on) {
+  if (!has_ports_) return;
+  const Word word = on ? Word::kLanUp : Word::kLanDown;
+  if (!channel_->send({.word = word, .text = {}})) {
+    ops::log_error(std::string("satrelay-supervise does not listen: port lan stays switched ") +
+                   (on ? "off" : "on"));
+  }
 }
 
 void Supervisor::tell_done() {

@@ -30,6 +30,9 @@ class Supervisor {
     if (all_run()) tell_round();
   }
 
+  // Has the supervisor switch the interface of port lan on or off.
+  void switch_lan(bool on);
+
   // Tells the supervisor, once, that this gateway forwards no more frames.
   void tell_done();
 

@@ -155,6 +155,34 @@ def test_joined_whenever_it_does_not_forward(lab: Lab) -> None:
     check(parted.returncode == 0 and masters(lab) == [False, False], parted.stderr)
 
 
+def test_lan_follows_wan(lab: Lab) -> None:
+    far = lab.gateway_b
+    supervise(lab)
+    with open(far.config_path, "a", encoding="utf-8") as file:
+        file.write("lan_follows_wan: yes\n")
+    far.start()
+    lab.wait_for_peers()
+    lan, wan = PORTS
+
+    def is_on() -> bool:
+        return ",UP" in in_space(lab, "ip", "link", "show", "dev", lan).stdout
+
+    check(is_on(), "port lan is on at first")
+    in_space(lab, "ip", "link", "set", wan, "down")
+    seconds = eventually(lambda: not is_on(), 8, "port lan is switched off")
+    note(f"port lan is off {seconds:.1f} s after port wan")
+    in_space(lab, "ip", "link", "set", wan, "up")
+    seconds = eventually(is_on, 12, "port lan is switched on")
+    note(f"port lan is on {seconds:.1f} s after port wan")
+    lab.wait_for_peers()
+    converse(lab, 9001)
+    in_space(lab, "ip", "link", "set", wan, "down")
+    eventually(lambda: not is_on(), 8, "port lan is switched off")
+    check(far.daemon.stop(10) == 0, "the supervisor did not end with the gateway's status")
+    check(is_on() and masters(lab) == [True, True], "a stop leaves port lan on, and the ports joined")
+    in_space(lab, far.daemon.argv[0], "part", *PORTS)
+
+
 def test_mistakes(lab: Lab) -> None:
     far = lab.gateway_b
     supervise(lab)

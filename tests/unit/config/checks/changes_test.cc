@@ -279,6 +279,7 @@ const std::map<std::string, Flip>& flips() {
       {"records.ipfix.observation_domain",
        [](Gateway& g) { g.records.ipfix.emplace().observation_domain = 9; }},
       {"fair_hosts", [](Gateway& g) { g.fair_hosts = FairHosts::kRemote; }},
+      {"lan_follows_wan", [](Gateway& g) { g.lan_follows_wan = true; }},
       {"compress_level", [](Gateway& g) { g.compress_level = 3; }},
       {"stats_socket_prefix", [](Gateway& g) { g.stats_socket_prefix = "other"; }},
       {"control_socket", [](Gateway& g) { g.control_socket = "/run/x"; }},

@@ -25,9 +25,9 @@ Gateway load(const std::string& more) {
 // RFC 5382, REQ-5.
 TEST(Warnings, AnIdleTimeoutThatResetsWhatHostsKeepAlive) {
   EXPECT_EQ(load("").limits.idle_timeout, Duration::seconds(124 * 60));
-  EXPECT_TRUE(load("").warnings.empty());
-  EXPECT_TRUE(load("limits: {idle_timeout: 124min}\n").warnings.empty());
-  EXPECT_EQ(load("limits: {idle_timeout: 2h}\n").warnings,
+  EXPECT_TRUE(load("").remarks.warnings.empty());
+  EXPECT_TRUE(load("limits: {idle_timeout: 124min}\n").remarks.warnings.empty());
+  EXPECT_EQ(load("limits: {idle_timeout: 2h}\n").remarks.warnings,
             std::vector<std::string>{
                 "g.yaml:5:24: limits.idle_timeout: is shorter than the two hours after which hosts "
                 "ask for each other (keep-alive): silent connections that they keep are reset; "
@@ -37,7 +37,7 @@ TEST(Warnings, AnIdleTimeoutThatResetsWhatHostsKeepAlive) {
 TEST(Warnings, AFileOfRecordsThatCannotBeMade) {
   const TemporaryFolder folder;
   const auto told = [&](const std::string& file) {
-    return load("records: {file: " + folder.file(file) + "}\n").warnings;
+    return load("records: {file: " + folder.file(file) + "}\n").remarks.warnings;
   };
   EXPECT_TRUE(told("flows").empty());
   EXPECT_EQ(
@@ -50,15 +50,15 @@ TEST(Warnings, AFileOfRecordsThatCannotBeMade) {
 }
 
 TEST(Warnings, ReportsThatTakeMuchOfTheLink) {
-  EXPECT_TRUE(load("stp: {feedback: {budget: 2500kbit}}\n").warnings.empty());
-  EXPECT_EQ(load("stp: {feedback: {budget: 3Mbit}}\n").warnings,
+  EXPECT_TRUE(load("stp: {feedback: {budget: 2500kbit}}\n").remarks.warnings.empty());
+  EXPECT_EQ(load("stp: {feedback: {budget: 3Mbit}}\n").remarks.warnings,
             std::vector<std::string>{
                 "g.yaml:5:26: stp.feedback.budget: is more than 5% of what links.sat sends: "
                 "reports may take what its hosts need; write 2500kbit or less, or leave it out"});
 }
 
 TEST(Notes, SayWhatAGatewayFindsAndPlansFor) {
-  EXPECT_TRUE(load("").notes.empty());
+  EXPECT_TRUE(load("").remarks.notes.empty());
   const auto notes = [](const std::string& link) {
     return parse_gateway(
                "ports: {lan: {interface: eth1}, wan: {interface: eth2}}\n"
@@ -66,7 +66,7 @@ TEST(Notes, SayWhatAGatewayFindsAndPlansFor) {
                "links: {sat: " +
                    link + "}\npeers: [{address: 192.0.2.2, security: none}]\n",
                "g.yaml")
-        .notes;
+        .remarks.notes;
   };
   EXPECT_EQ(notes("{capacity: find}"),
             std::vector<std::string>{
@@ -84,9 +84,9 @@ TEST(Warnings, MoreFlowsThanTheMemoryServes) {
   EXPECT_EQ(load("").limits.flows, 65'536U);
   EXPECT_EQ(load("limits: {memory: 64MiB}\n").limits.flows, 16'384U);
   EXPECT_EQ(load("limits: {memory: 10GiB}\n").limits.flows, 65'536U);
-  EXPECT_TRUE(load("limits: {memory: 64MiB}\n").warnings.empty());
-  EXPECT_TRUE(load("limits: {memory: 64MiB, flows: 16384}\n").warnings.empty());
-  EXPECT_EQ(load("limits: {memory: 64MiB, flows: 16385}\n").warnings,
+  EXPECT_TRUE(load("limits: {memory: 64MiB}\n").remarks.warnings.empty());
+  EXPECT_TRUE(load("limits: {memory: 64MiB, flows: 16384}\n").remarks.warnings.empty());
+  EXPECT_EQ(load("limits: {memory: 64MiB, flows: 16385}\n").remarks.warnings,
             std::vector<std::string>{
                 "g.yaml:5:32: limits.flows: is more than limits.memory serves: with 64MiB some "
                 "16384 flows, at 4KiB each; the rest are bridged"});

@@ -16,14 +16,17 @@ ports:
 )";
 
 TEST(ReadOutline, TakesTheRestOfTheFileAsItIs) {
-  const Outline outline = parse_outline(
-      std::string("no_such_key: 1\nlinks: nonsense\nstats_socket_prefix: satrelay-b\n") + kPorts,
-      "gateway.yaml");
+  const Outline outline =
+      parse_outline(std::string("no_such_key: 1\nlinks: nonsense\nstats_socket_prefix: satrelay-b\n"
+                                "lan_follows_wan: yes\n") +
+                        kPorts,
+                    "gateway.yaml");
   EXPECT_EQ(outline.lan.interface, "eth1");
   EXPECT_EQ(outline.wan.driver, Driver::kPci);
   EXPECT_EQ(outline.wan.mtu, 9000);
   EXPECT_EQ(outline.stats_socket_prefix, "satrelay-b");
   EXPECT_EQ(outline.control_socket, "");
+  EXPECT_TRUE(outline.lan_follows_wan);
   EXPECT_EQ(parse_outline(kPorts, "gateway.yaml").stats_socket_prefix,
             Gateway().stats_socket_prefix);
 }

@@ -20,8 +20,7 @@ constexpr std::string_view kMinimal =
     "security: none\n";
 
 constexpr std::string_view kMinimalLink =
-    "ports: {a: {interface: sata}, b: {interface: satb}}\n"
-    "both: {rate: 50Mbit}\n";
+    "ports: {a: {interface: sata}, b: {interface: satb}}\nboth: {rate: 50Mbit}\n";
 
 // `text` with the one occurrence of `from` replaced.
 std::string with(std::string_view text, std::string_view from, std::string_view to) {
@@ -190,9 +189,9 @@ TEST(Document, RefusesWhatIsNotOneYamlMap) {
   EXPECT_EQ(gateway_error(""), "g.yaml: is empty; see the samples in config/samples");
   EXPECT_EQ(gateway_error("# nothing\n"), "g.yaml: is empty; see the samples in config/samples");
   EXPECT_EQ(gateway_error("- a\n"),
-            "g.yaml:1:1: is a list; write a map; allowed keys: ports, gateway, links, security, "
-            "peers, classes, fair_hosts, rules, stp, limits, tcp, worker, compress_level, "
-            "stats_socket_prefix, control_socket, access, journal, records, log");
+            "g.yaml:1:1: is a list; write a map; allowed keys: ports, lan_follows_wan, gateway, "
+            "links, security, peers, classes, fair_hosts, rules, stp, limits, tcp, worker, "
+            "compress_level, stats_socket_prefix, control_socket, access, journal, records, log");
   EXPECT_EQ(gateway_error("ports: {lan: [\n"),
             "g.yaml:2:1: is not YAML: end of sequence flow not found");
   EXPECT_EQ(gateway_error("ports:\n\tlan: x\n").substr(0, 24), "g.yaml:2:5: is not YAML:");
@@ -218,18 +217,20 @@ TEST(Keys, UnknownOnesAreRefusedAndTheNearestNamed) {
        "send_rate, receive_rate, overhead, bridged_share, bridged_queue, capacity, controller, "
        "target, period, window, initial_window, threshold, growth, avoidance_growth, buffer"},
       {"", "lags: info\n",
-       "g.yaml:6:1: lags: unknown key; did you mean log? allowed here: ports, gateway, links, "
-       "security, peers, classes, fair_hosts, rules, stp, limits, tcp, worker, compress_level, "
-       "stats_socket_prefix, control_socket, access, journal, records, log"},
+       "g.yaml:6:1: lags: unknown key; did you mean log? allowed here: ports, lan_follows_wan, "
+       "gateway, links, security, peers, classes, fair_hosts, rules, stp, limits, tcp, worker, "
+       "compress_level, stats_socket_prefix, control_socket, access, journal, records, log"},
       {"wan:", "van:",
        "g.yaml:1:33: ports.van: unknown key; did you mean lan? allowed here: lan, wan"},
       {"{address: 192.0.2.2}", "{address: 192.0.2.2, colour: red}",
        "g.yaml:4:30: peers[0].colour: unknown key; allowed here: name, address, prefixes, link, "
        "workers, security"},
       {"", "log_level: info\n",
-       "g.yaml:6:1: log_level: unknown key; did you mean log? allowed here: ports, gateway, links, "
-       "security, peers, classes, fair_hosts, rules, stp, limits, tcp, worker, compress_level, "
-       "stats_socket_prefix, control_socket, access, journal, records, log"},
+       "g.yaml:6:1: log_level: unknown key; did you mean log? allowed here: ports, "
+       "lan_follows_wan, gateway, links, security, peers, classes, fair_hosts, rules, stp, limits, "
+       "tcp, worker, compress_level, stats_socket_prefix, control_socket, access, journal, "
+       "records, "
+       "log"},
   });
 }
 
@@ -591,8 +592,7 @@ TEST(Contradictions, SatLink) {
        "l.yaml:1:46: ports.b.interface: \"sata\" is the device of ports.a already; write another"},
       {"both: {rate: 50Mbit}", "both: {rate: 1Gbit, delay: 1s}\nmemory: 100MB",
        "l.yaml:3:9: memory: 100MB does not hold what rates, delays and queues keep in flight; "
-       "write "
-       "at least 250MB, or leave it out"},
+       "write at least 250MB, or leave it out"},
   });
 }
 

@@ -49,6 +49,14 @@ TEST(MachineFaults, BothPortsAreJudged) {
   EXPECT_THAT(checks("", facts), ElementsAre("port_missing", "port_in_bridge"));
 }
 
+TEST(MachineFaults, AnAddressOnALanThatIsSwitchedOff) {
+  MachineFacts facts = healthy();
+  facts.lan->has_address = true;
+  EXPECT_THAT(checks("", facts), IsEmpty());
+  EXPECT_THAT(checks("lan_follows_wan: yes", facts), ElementsAre("lan_has_management"));
+  EXPECT_THAT(checks("lan_follows_wan: yes", healthy()), IsEmpty());
+}
+
 TEST(MachineFaults, ACoreThatIsNotThere) {
   EXPECT_THAT(checks("worker: {cpu: 7}", healthy()), ElementsAre("core_absent"));
 }
