@@ -44,6 +44,12 @@ POINTS = {
 SUITES = ("--suite", "unit", "--suite", "sim", "--suite", "tidy")
 
 
+def heed_signals() -> None:
+    """As from a terminal: a background job of a shell ignores SIGINT, and one of nohup SIGHUP."""
+    for number in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
+
+
 class Run(unittest.TestCase):
     def setUp(self):
         folder = temporary.folder_of_programs("satrelay-run-")
@@ -79,8 +85,7 @@ class Run(unittest.TestCase):
             stderr=subprocess.STDOUT,
             text=True,
             start_new_session=True,
-            # As from a terminal: a background job of a shell ignores the signal.
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+            preexec_fn=heed_signals,
         )
         self.addCleanup(process.stdout.close)
         return process

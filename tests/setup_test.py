@@ -37,6 +37,12 @@ while :; do sleep 0.05; done
 """
 
 
+def heed_signals() -> None:
+    """As from a terminal: a background job of a shell ignores SIGINT, and one of nohup SIGHUP."""
+    for number in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
+
+
 @unittest.skipIf(os.geteuid() != 0, "deploy/setup.sh becomes root to install packages")
 class Setup(unittest.TestCase):
     def setUp(self):
@@ -71,7 +77,7 @@ class Setup(unittest.TestCase):
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+            preexec_fn=heed_signals,
         )
         self.addCleanup(process.stdout.close)
         return process

@@ -18,6 +18,12 @@ DEMO = os.path.join(REPOSITORY, "deploy/lab/demo.py")
 QUICK = ("--rate", "100Mbit", "--rtt", "100ms", "--loss", "0.1", "--size", "2MB")
 
 
+def heed_signals() -> None:
+    """As from a terminal: a background job of a shell ignores SIGINT, and one of nohup SIGHUP."""
+    for number in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
+
+
 def demo(*argv: str) -> list[str]:
     return [sys.executable, "-B", DEMO, "--build", build_folder(), *argv]
 
@@ -82,8 +88,7 @@ def test_interrupt_leaves_nothing(number: signal.Signals, seconds: float) -> Non
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        # As from a terminal: a shell's background job would inherit that the signal is ignored.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        preexec_fn=heed_signals,
     )
     eventually(lambda: len(namespaces_of(process.pid)) == 5, 20, "the demo builds its lab")
     time.sleep(seconds)
