@@ -16,8 +16,6 @@
 namespace satrelay::supervise {
 namespace {
 
-constexpr int kCannotExecute = 127;
-
 [[noreturn]] void execute(std::vector<std::string> arguments, int channel) {
   ::setpgid(0, 0);
   ::signal(SIGPIPE, SIG_DFL);
@@ -33,8 +31,8 @@ constexpr int kCannotExecute = 127;
   for (std::string& argument : arguments) words.push_back(argument.data());
   words.push_back(nullptr);
   ::execvp(words[0], words.data());
-  const std::string text =
-      "satrelay-supervise: cannot run " + arguments[0] + ": " + std::strerror(errno) + "\n";
+  const std::string text = "satrelay-supervise: cannot run " + arguments[0] + ": " +
+                           std::strerror(errno) + "; SATRELAYD names the gateway's program\n";
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
   ::_exit(kCannotExecute);
 }

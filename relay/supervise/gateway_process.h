@@ -14,6 +14,9 @@ namespace satrelay::supervise {
 // Returns the gateway's program: $SATRELAYD, or the one beside this program, or the one in PATH.
 std::string gateway_program();
 
+// The status of a process whose program cannot be executed.
+inline constexpr int kCannotExecute = 127;
+
 class GatewayProcess {
  public:
   // Starts the program, which inherits the gateway's end of a new channel. Its process group is its

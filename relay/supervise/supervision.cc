@@ -296,6 +296,7 @@ int Supervision::run() {
     const auto began = Clock::now();
     const int status = is_stopping_ ? kStopped : run_once();
     wire_.join();
+    if (status == kCannotExecute) return EXIT_FAILURE;
     if (must_end(status)) return status;
     if (status == kStartAgain || Clock::now() - began >= kLongRun) pause = kFirstPause;
     rest(status, pause);

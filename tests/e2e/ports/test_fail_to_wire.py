@@ -208,6 +208,13 @@ def test_mistakes(lab: Lab) -> None:
     joined = in_space(lab, far.daemon.argv[0], "join", "-c", far.config_path)
     check(joined.returncode == 0 and masters(lab) == [True, True], joined.stderr)
 
+    # There is no such program.
+    os.environ["SATRELAYD"] = "/nonexistent/satrelayd"
+    missing = in_space(lab, *far.daemon.argv)
+    os.environ["SATRELAYD"] = lab.programs.satrelayd
+    check(missing.returncode == 1 and "cannot run" in missing.stderr, missing.stderr)
+    check(masters(lab) == [True, True], "the ports are not joined")
+
     # The bridge of the supervisor, and another one.
     refused = in_space(lab, *daemon)
     check(refused.returncode == 1 and "satrelay-supervise part" in refused.stderr, refused.stderr)
