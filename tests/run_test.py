@@ -20,6 +20,7 @@ import tempfile
 import time
 import unittest
 
+import heeded_signals
 import temporary
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -42,12 +43,6 @@ POINTS = {
     "compiling": BUILDS,
 }
 SUITES = ("--suite", "unit", "--suite", "sim", "--suite", "tidy")
-
-
-def heed_signals() -> None:
-    """As from a terminal: a background job of a shell ignores SIGINT, and one of nohup SIGHUP."""
-    for number in (signal.SIGINT, signal.SIGHUP):
-        signal.signal(number, signal.SIG_DFL)
 
 
 class Run(unittest.TestCase):
@@ -85,7 +80,7 @@ class Run(unittest.TestCase):
             stderr=subprocess.STDOUT,
             text=True,
             start_new_session=True,
-            preexec_fn=heed_signals,
+            preexec_fn=heeded_signals.heed,
         )
         self.addCleanup(process.stdout.close)
         return process

@@ -12,6 +12,7 @@ import sys
 import time
 import unittest
 
+import heeded_signals
 import temporary
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -35,12 +36,6 @@ trap 'echo broken >"$ENDED"; exit 1' TERM
 echo >"$STARTED"
 while :; do sleep 0.05; done
 """
-
-
-def heed_signals() -> None:
-    """As from a terminal: a background job of a shell ignores SIGINT, and one of nohup SIGHUP."""
-    for number in (signal.SIGINT, signal.SIGHUP):
-        signal.signal(number, signal.SIG_DFL)
 
 
 @unittest.skipIf(os.geteuid() != 0, "deploy/setup.sh becomes root to install packages")
@@ -77,7 +72,7 @@ class Setup(unittest.TestCase):
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            preexec_fn=heed_signals,
+            preexec_fn=heeded_signals.heed,
         )
         self.addCleanup(process.stdout.close)
         return process

@@ -13,7 +13,7 @@ struct nlmsghdr;
 
 namespace satrelay::kernel {
 
-// What the kernel knows of an interface.
+// The state of an interface, as the kernel tells it.
 struct LinkFacts {
   unsigned index = 0;
   std::string name;

@@ -21,7 +21,9 @@ import pytest
 sys.dont_write_bytecode = True
 REPOSITORY = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(REPOSITORY, "deploy"))
+sys.path.append(os.path.join(REPOSITORY, "tests"))
 
+from heeded_signals import heed  # noqa: E402, F401
 from lab.daemon import Daemon, DaemonFailed  # noqa: E402
 from lab.lab import Lab, Programs  # noqa: E402
 from lab.link import Link  # noqa: E402

@@ -50,7 +50,7 @@ class Bridging {
     return bridge(reason, TrafficClasses::kBridged, frame, from, bytes, now);
   }
   Verdict bridge_not_ip(const Frame& frame, PortId from, ConstBytes bytes, Instant now);
-  // What becomes of a packet that belongs to no flow, as treat() decides it.
+  // The fate of a packet that belongs to no flow, as treat() decides it.
   struct Prospect {
     Outcome outcome = Outcome::kBridged;
     Counter reason = Counter::kBridgedNotTcp;        // if it is bridged

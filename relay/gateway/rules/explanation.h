@@ -38,7 +38,7 @@ constexpr const char* to_string(Criterion criterion) {
 std::optional<Criterion> first_miss(const config::Rule& rule, const PolicyKey& key,
                                     const std::vector<config::Peer>& peers);
 
-// What becomes of a packet.
+// The fate of a packet.
 enum class Outcome : std::uint8_t { kRelayed, kBridged, kDropped, kReset };
 
 constexpr const char* to_string(Outcome outcome) {

@@ -1,4 +1,4 @@
-// What `satrelayctl doctor` knows: the file of the gateway, the machine, and the replies of a
+// The facts of `satrelayctl doctor`: the file of the gateway, the machine, and the replies of a
 // running gateway. The judgements (judgements.h) use nothing else, so that a test can make all of
 // it up.
 #pragma once

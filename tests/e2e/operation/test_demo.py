@@ -10,18 +10,12 @@ import tempfile
 import time
 
 import pytest
-from harness import REPOSITORY, build_folder, check, eventually, needs_root, note, programs
+from harness import REPOSITORY, build_folder, check, eventually, heed, needs_root, note, programs
 from lab.machine import make_work_folder
 from panel import Client
 
 DEMO = os.path.join(REPOSITORY, "deploy/lab/demo.py")
 QUICK = ("--rate", "100Mbit", "--rtt", "100ms", "--loss", "0.1", "--size", "2MB")
-
-
-def heed_signals() -> None:
-    """As from a terminal: a background job of a shell ignores SIGINT, and one of nohup SIGHUP."""
-    for number in (signal.SIGINT, signal.SIGHUP):
-        signal.signal(number, signal.SIG_DFL)
 
 
 def demo(*argv: str) -> list[str]:
@@ -88,7 +82,7 @@ def test_interrupt_leaves_nothing(number: signal.Signals, seconds: float) -> Non
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        preexec_fn=heed_signals,
+        preexec_fn=heed,
     )
     eventually(lambda: len(namespaces_of(process.pid)) == 5, 20, "the demo builds its lab")
     time.sleep(seconds)

@@ -20,6 +20,7 @@ from harness import (
     check,
     connection,
     eventually,
+    heed,
     note,
     programs,
 )
@@ -202,7 +203,7 @@ def test_watch_and_width(lab: Lab) -> None:
     # A pipe gets one document after the other; JSON is one line each.
     process = subprocess.Popen(
         [*program, "counters", "--json", "--watch=0.2"], stdout=subprocess.PIPE, text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        preexec_fn=heed,
     )
     documents = [json.loads(process.stdout.readline()) for _ in range(3)]
     process.send_signal(signal.SIGINT)

@@ -12,7 +12,7 @@ import time
 
 import pytest
 
-from harness import SERVER, GatewayOptions, Lab, check, converse, eventually
+from harness import SERVER, GatewayOptions, Lab, check, converse, eventually, heed
 
 pytestmark = pytest.mark.lab(options=GatewayOptions(security="psk"))
 TOP = "satrelay-tech-support/"
@@ -162,7 +162,7 @@ def test_interruption_leaves_nothing(lab: Lab) -> None:
             stderr=subprocess.PIPE,
             text=True,
             env={**os.environ, "TMPDIR": path},
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+            preexec_fn=heed,
         )
         eventually(lambda: len(os.listdir(path)) == 2, 10, "it has its folder and a file")
         private = next(each for each in os.scandir(path) if each.is_dir())

@@ -22,7 +22,7 @@ class RightsTest : public testing::Test {
 
   std::filesystem::path folder_;
   std::filesystem::path file_;
-  // Nobody has these numbers.
+  // No user or group of a machine has these numbers.
   const GatewayUser stranger_{.name = "stranger", .user = 54321, .groups = {54321}};
   const GatewayUser member_{.name = "member", .user = 54321, .groups = {54321, ::getegid()}};
   const GatewayUser owner_{.name = "owner", .user = ::geteuid(), .groups = {}};
