@@ -26,7 +26,7 @@ class GcmIpsecMb final : public Aead {
                std::byte* plain) override;
 
   // Memory for the library's types, so that its header need not be included here.
-  alignas(64) std::array<std::byte, 1024> key_;  // round keys, and powers of the hash key
+  alignas(64) std::array<std::byte, 1280> key_;  // round keys, and powers of the hash key
   alignas(16) std::array<std::byte, 128> work_;  // state of one call
 };
 

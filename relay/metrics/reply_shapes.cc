@@ -23,6 +23,7 @@ constexpr ReplyField kModesReply[] = {
     {"handshake", kText}, {"ack", kText}, {"close", kText}, {"window", kText}, {"delivery", kText}};
 constexpr ReplyField kMissReply[] = {{"name", kText}, {"criterion", kText}};
 constexpr ReplyField kStatusReply[] = {{"version", kText},
+                                       {"commit", kText},
                                        {"uptime_ms"},
                                        {"age_ms"},
                                        {"boot_epoch", kText},

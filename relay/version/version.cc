@@ -4,10 +4,12 @@ namespace satrelay {
 
 std::string_view version() { return SATRELAY_VERSION; }
 
-std::string version_and_commit() {
-  std::string text(version());
-  if (commit() != "none") text.append(" (").append(commit()).append(")");
-  return text;
+Build this_build() { return {.version = std::string(version()), .commit = std::string(commit())}; }
+
+std::string to_string(const Build& build) {
+  return build.commit == "none" ? build.version : build.version + " (" + build.commit + ")";
 }
+
+std::string version_and_commit() { return to_string(this_build()); }
 
 }  // namespace satrelay

@@ -5,6 +5,7 @@ Built programs replace the installed ones.
 """
 
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -40,9 +41,12 @@ def main() -> int:
     text = unit.read_text(encoding="utf-8")
     for program in programs:
         quoted = str(program).replace("%", "%%")
-        text = text.replace(f"/usr/local/bin/{program.name} ", f'"{quoted}" ')
-    if "/usr/local/bin" in text:
-        print("the unit runs what is not installed")
+        text, count = re.subn(rf"=/\S+/{re.escape(program.name)} ", lambda _, to=quoted: f'="{to}" ', text)
+        if count == 0:
+            print(f"the unit does not run {program.name}")
+            return 1
+    if re.search("^Exec[A-Za-z]*=/", text, re.MULTILINE):
+        print("the unit runs what is not built")
         return 1
     found = complaints(unit.name, text)
     print(found, end="")

@@ -68,9 +68,10 @@ unsigned EthDevice::spread_over(const Spread& spread, rte_eth_conf& conf) {
     rss_key_[i] = static_cast<std::uint8_t>(i % 2 == 0 ? kSpreadKey >> 8 : kSpreadKey & 0xff);
   }
   conf.rxmode.mq_mode = RTE_ETH_MQ_RX_RSS;
-  conf.rx_adv_conf.rss_conf = {.rss_key = rss_key_.data(),
-                               .rss_key_len = static_cast<std::uint8_t>(rss_key_.size()),
-                               .rss_hf = limits.flow_type_rss_offloads & kKinds};
+  rte_eth_rss_conf& rss = conf.rx_adv_conf.rss_conf;
+  rss.rss_key = rss_key_.data();
+  rss.rss_key_len = static_cast<std::uint8_t>(rss_key_.size());
+  rss.rss_hf = limits.flow_type_rss_offloads & kKinds;
   return spread.queues;
 }
 

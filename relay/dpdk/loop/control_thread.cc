@@ -1,7 +1,5 @@
 #include "relay/dpdk/loop/control_thread.h"
 
-#include <rte_lcore.h>
-
 #include <chrono>
 #include <stdexcept>
 #include <utility>
@@ -10,7 +8,7 @@ namespace satrelay::dpdk {
 
 ControlThread::ControlThread(const char* name, Duration interval, std::function<void()> work)
     : interval_(interval), work_(std::move(work)) {
-  if (rte_ctrl_thread_create(&thread_, name, nullptr, enter, this) != 0) {
+  if (start_control_thread(thread_, name, enter, this) != 0) {
     throw std::runtime_error(std::string("cannot start the thread ") + name);
   }
 }
@@ -24,9 +22,9 @@ ControlThread::~ControlThread() {
   pthread_join(thread_, nullptr);
 }
 
-void* ControlThread::enter(void* self) {
+ThreadResult ControlThread::enter(void* self) {
   static_cast<ControlThread*>(self)->run();
-  return nullptr;
+  return {};
 }
 
 void ControlThread::run() {

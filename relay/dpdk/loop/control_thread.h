@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "pep/base/time.h"
+#include "relay/dpdk/device/dpdk_version.h"
 
 namespace satrelay::dpdk {
 
@@ -21,7 +22,7 @@ class ControlThread {
   ~ControlThread();
 
  private:
-  static void* enter(void* self);
+  static ThreadResult enter(void* self);
   void run();
 
   Duration interval_;

@@ -7,6 +7,8 @@
 #include <exception>
 #include <stdexcept>
 
+#include "relay/dpdk/device/dpdk_version.h"
+
 namespace satrelay::dpdk {
 namespace {
 
@@ -25,7 +27,7 @@ int fill(const TelemetryReply& reply, rte_tel_data* data) {
     if (part == nullptr) return -ENOMEM;
     rte_tel_data_start_dict(part);
     for (const auto& [name, value] : section.values) {
-      rte_tel_data_add_dict_u64(part, name.c_str(), value);
+      add_unsigned(part, name.c_str(), value);
     }
     if (rte_tel_data_add_dict_container(data, section.name.c_str(), part, 0) != 0) {
       rte_tel_data_free(part);

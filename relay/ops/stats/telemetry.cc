@@ -31,7 +31,7 @@ SnapshotBoard* current = nullptr;
 const EventRing* current_events = nullptr;
 const History* current_history = nullptr;
 Telemetry::Records current_records;
-std::string current_version;
+Build current_build;
 
 // Returns the result of `write(source)`, or an error, for which DPDK sends the client null. The
 // commands are called from C code, so no exception may leave this function.
@@ -67,7 +67,7 @@ std::string_view text_of(const char* params) {
 int status(const char* /*command*/, const char* /*params*/, rte_tel_data* reply) {
   return with_snapshot([&](const SnapshotBoard::Published& published) {
     TelemetryDict dict(reply);
-    write_status(published, current_version, dict);
+    write_status(published, current_build, dict);
   });
 }
 
@@ -296,7 +296,7 @@ constexpr Command kCommands[] = {
 }  // namespace
 
 Telemetry::Telemetry(SnapshotBoard& board, const EventRing& events, const History& history,
-                     Records records, std::string version) {
+                     Records records, Build build) {
   static bool registered = false;
   const std::unique_lock lock(current_mutex);
   if (!registered) {
@@ -311,7 +311,7 @@ Telemetry::Telemetry(SnapshotBoard& board, const EventRing& events, const Histor
   current_events = &events;
   current_history = &history;
   current_records = std::move(records);
-  current_version = std::move(version);
+  current_build = std::move(build);
 }
 
 Telemetry::~Telemetry() {

@@ -14,6 +14,7 @@
 #include "relay/ops/stats/history.h"
 #include "relay/ops/stats/snapshot_board.h"
 #include "relay/records/records_report.h"
+#include "relay/version/version.h"
 
 namespace satrelay::ops {
 
@@ -24,10 +25,9 @@ class Telemetry {
   // Returns the report of the record writer. Any thread may call it.
   using Records = std::function<records::RecordsReport()>;
   // `board`, `events` and `history` must outlive this object. Without `records`, the report is
-  // empty. `version` is the version of the program. Throws std::runtime_error if DPDK refuses a
-  // command.
+  // empty. `build` is the program that runs. Throws std::runtime_error if DPDK refuses a command.
   Telemetry(SnapshotBoard& board, const EventRing& events, const History& history,
-            Records records = nullptr, std::string version = {});
+            Records records = nullptr, Build build = {});
   Telemetry(const Telemetry&) = delete;
   Telemetry& operator=(const Telemetry&) = delete;
   ~Telemetry();

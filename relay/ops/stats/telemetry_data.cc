@@ -3,6 +3,8 @@
 #include <new>
 #include <utility>
 
+#include "relay/dpdk/device/dpdk_version.h"
+
 namespace satrelay::ops {
 
 TelemetryDict::TelemetryDict() : owned_(rte_tel_data_alloc()), data_(owned_.get()) {
@@ -13,7 +15,7 @@ TelemetryDict::TelemetryDict() : owned_(rte_tel_data_alloc()), data_(owned_.get(
 TelemetryDict::TelemetryDict(rte_tel_data* reply) : data_(reply) { rte_tel_data_start_dict(data_); }
 
 void TelemetryDict::add(const char* key, std::uint64_t value) {
-  rte_tel_data_add_dict_u64(data_, key, value);
+  dpdk::add_unsigned(data_, key, value);
 }
 
 void TelemetryDict::add(const char* key, const std::string& value) {

@@ -112,11 +112,12 @@ void write_summary(const gateway::FlowSnapshot& flow, TelemetryDict& dict) {
 
 }  // namespace
 
-void write_status(const SnapshotBoard::Published& published, const std::string& version,
+void write_status(const SnapshotBoard::Published& published, const Build& build,
                   TelemetryDict& reply) {
   const gateway::Status& status = published.snapshot->status;
   using std::chrono::duration_cast;
-  reply.add("version", version);
+  reply.add("version", build.version);
+  reply.add("commit", build.commit);
   reply.add("uptime_ms", milliseconds(status.uptime));
   reply.add("age_ms", static_cast<std::uint64_t>(
                           duration_cast<std::chrono::milliseconds>(published.age).count()));

@@ -11,6 +11,7 @@
 #include "relay/ops/stats/snapshot_board.h"
 #include "relay/ops/stats/telemetry_data.h"
 #include "relay/records/records_report.h"
+#include "relay/version/version.h"
 
 namespace satrelay::ops {
 
@@ -27,7 +28,7 @@ inline constexpr std::size_t kHistoryPerPage = 48;
 // Enough for all classes that can exist.
 inline constexpr std::size_t kClassesPerPage = config::kMostClasses + 2;
 
-void write_status(const SnapshotBoard::Published& published, const std::string& version,
+void write_status(const SnapshotBoard::Published& published, const Build& build,
                   TelemetryDict& reply);
 // `lost` is the number of records that the workers lost because the record writer did not keep up.
 void write_records(const records::RecordsReport& report, std::uint64_t lost, TelemetryDict& reply);

@@ -17,6 +17,7 @@
 #include "relay/satrelayctl/views/listing.h"
 #include "relay/text/numbers.h"
 #include "relay/text/table.h"
+#include "relay/version/version.h"
 
 namespace satrelay::ctl {
 namespace {
@@ -126,23 +127,36 @@ void add_workers(const Json& workers, std::vector<text::Row>& rows) {
   }
 }
 
+// The version that runs, and the installed one if it is another: an upgrade replaces the programs of
+// a gateway and does not restart it. satrelayctl is installed together with satrelayd.
+std::vector<text::Row> version_rows(const Json& status) {
+  Build running{.version = text(status, "version"), .commit = text(status, "commit")};
+  if (running.version == "-") return {};
+  if (running.commit == "-") running.commit = "none";  // an earlier version does not tell it
+  std::vector<text::Row> rows{{"version", to_string(running)}};
+  if (running != this_build()) {
+    rows.push_back({"waiting", to_string(this_build()) + " is installed, and takes over when the " +
+                                   "gateway is restarted"});
+  }
+  return rows;
+}
+
 }  // namespace
 
 std::string render_status(const Json& status, std::size_t width) {
-  std::vector<text::Row> rows{
-      {"uptime", shown(status, "uptime_ms", milliseconds)},
-      {"peers", peers_line(member(status, "peers"))},
-      {"flows", shown(status, "flows", text::count) + ", and " +
-                    shown(status, "half_open", text::count) + " half-open"},
-      {"memory", memory_line(status)},
-      {"tcp", tcp_line(member(status, "tcp"))},
-      {"compression", compression_line(member(status, "codec"))},
-  };
-  add_workers(member(status, "workers"), rows);
+  std::vector<text::Row> rows = version_rows(status);
+  rows.push_back({"uptime", shown(status, "uptime_ms", milliseconds)});
+  rows.push_back({"peers", peers_line(member(status, "peers"))});
+  rows.push_back({"flows", shown(status, "flows", text::count) + ", and " +
+                               shown(status, "half_open", text::count) + " half-open"});
   if (const std::string admission = text(status, "new_flows");
       admission != "-" && admission != "open") {
-    rows.insert(rows.begin() + 3, {"new flows", "bridged (" + admission + ")"});
+    rows.push_back({"new flows", "bridged (" + admission + ")"});
   }
+  rows.push_back({"memory", memory_line(status)});
+  rows.push_back({"tcp", tcp_line(member(status, "tcp"))});
+  rows.push_back({"compression", compression_line(member(status, "codec"))});
+  add_workers(member(status, "workers"), rows);
   if (number(status, "age_ms").value_or(0) > kStaleMilliseconds) {
     rows.push_back({"WARNING", "the worker has not reported for " +
                                    shown(status, "age_ms", milliseconds) + ": it is stuck"});

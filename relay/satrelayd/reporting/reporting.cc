@@ -29,7 +29,7 @@ Reporting::Reporting(WorkerSet& workers, const Devices& devices, std::uint64_t b
       events_(latest_events_, {.log = ops::log,
                                .time_ms = [] { return wall_clock() / 1'000'000U; },
                                .name_of_user = ops::name_of_user}),
-      telemetry_(board_, latest_events_, history_, report_of_records_, std::string(version())),
+      telemetry_(board_, latest_events_, history_, report_of_records_, this_build()),
       watch_([this](ops::Event event) { tell(std::move(event)); }),
       watcher_("events", kWatchInterval, [this] { look_for_events(); }),
       historian_("history", kLookForHistory, [this] { keep_history(); }) {}

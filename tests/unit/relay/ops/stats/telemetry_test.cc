@@ -120,7 +120,8 @@ TEST_F(TelemetryTest, TellsHowRecordsFare) {
 }
 
 TEST_F(TelemetryTest, Status) {
-  const Telemetry telemetry(board_, events_, history_, nullptr, "9.9");
+  const Telemetry telemetry(board_, events_, history_, nullptr,
+                            {.version = "9.9", .commit = "93cef0d2"});
   Snapshot snapshot;
   snapshot.status.uptime = Duration::milliseconds(12'345);
   snapshot.status.boot_epoch = 1'700'000'000'000'000'000;
@@ -133,6 +134,7 @@ TEST_F(TelemetryTest, Status) {
   publish(snapshot);
   const Json status = query("/satrelay/status");
   EXPECT_EQ(status.at("version"), "9.9");
+  EXPECT_EQ(status.at("commit"), "93cef0d2");
   EXPECT_EQ(status.at("uptime_ms"), 12'345);
   EXPECT_LT(status.at("age_ms").get<int>(), 10'000);
   EXPECT_EQ(status.at("boot_epoch"), "1700000000000000000");

@@ -6,6 +6,7 @@
 
 #include "relay/client/reply.h"
 #include "relay/gateway/flows/wait.h"
+#include "relay/version/version.h"
 
 namespace satrelay::ctl::render_test {
 namespace {
@@ -33,6 +34,20 @@ TEST(RenderStatus, ShowsSumsWithUnits) {
       Json::parse(R"({"codec": {"plain_bytes": 2, "encoded_bytes": 1, "compressed_blocks": 5,
                                 "dictionary_blocks": 4}})"));
   EXPECT_NE(with.find("5 blocks compressed (4 with a dictionary), "), std::string::npos) << with;
+}
+
+TEST(RenderStatus, SaysThatAnotherVersionWaitsForARestart) {
+  const Build own = this_build();
+  const auto shown = [](const Json& status) { return render_status(status); };
+  const std::string same = shown({{"version", own.version}, {"commit", own.commit}});
+  EXPECT_TRUE(same.starts_with("version      " + to_string(own) + "\n")) << same;
+  EXPECT_EQ(same.find("waiting"), std::string::npos) << same;
+  const std::string waits =
+      "\nwaiting      " + to_string(own) + " is installed, and takes over when the gateway is ";
+  const std::string older = shown({{"version", "0.0.1"}});  // its reply had no commit
+  EXPECT_TRUE(older.starts_with("version      0.0.1" + waits)) << older;
+  const std::string rebuilt = shown({{"version", own.version}, {"commit", "0"}});
+  EXPECT_NE(rebuilt.find(waits), std::string::npos) << rebuilt;
 }
 
 TEST(RenderRecords, SaysWhatBecameOfThem) {
