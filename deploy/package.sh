@@ -19,6 +19,7 @@ mmdebstrap; takes some ten minutes.
                    builds of a commit with one FILE are equal
   --untrained      without training: a few minutes less, and a frame takes a sixth longer
   --check          run lintian on the packages, which must find no errors
+  --show-version   only print the version that the packages of COMMIT have
 
 The output has the packages, a .buildinfo with the versions of all that was used, and the counts of
 the training (.training.tar). A Debian with the needed packages is kept in /var/cache/satrelay, or
@@ -26,7 +27,7 @@ where SATRELAY_PACKAGE_CACHE says, for the next call.
 END
 }
 
-suite=bookworm output=packages training="" trains=yes check=no commit=HEAD
+suite=bookworm output=packages training="" trains=yes check=no show=no commit=HEAD
 declare -A releases=(["bookworm"]=12 ["trixie"]=13)
 while (($# > 0)); do
   case $1 in
@@ -41,6 +42,7 @@ while (($# > 0)); do
     ;;
   --untrained) trains=no ;;
   --check) check=yes ;;
+  --show-version) show=yes ;;
   -h | --help)
     usage
     exit 0
@@ -60,13 +62,6 @@ if [ -n "$training" ]; then
   [ -r "$training" ] || die "$training cannot be read"
   training=$(readlink -f -- "$training")
 fi
-((EUID == 0)) || die "This needs root, to make a Debian: sudo deploy/package.sh"
-for tool in mmdebstrap git unshare; do
-  command -v "$tool" >/dev/null || die "$tool is missing; apt install mmdebstrap git util-linux"
-done
-mkdir -p "$output"
-output=$(readlink -f -- "$output")
-
 sources() { git -c safe.directory='*' -C "$here/.." "$@"; }
 commit=$(sources rev-parse --verify --quiet "$commit^{commit}") || die "no such commit; is this a clone of satrelay?"
 project=$(sources show "$commit:meson.build" | sed -n "s/^  version: '\(.*\)',$/\1/p")
@@ -79,6 +74,17 @@ else
   version="$project~$(sources rev-list --count "$commit").g${commit:0:8}"
 fi
 version+="~deb$release"
+if [ "$show" = yes ]; then
+  say "$version"
+  exit 0
+fi
+
+((EUID == 0)) || die "This needs root, to make a Debian: sudo deploy/package.sh"
+for tool in mmdebstrap git unshare; do
+  command -v "$tool" >/dev/null || die "$tool is missing; apt install mmdebstrap git util-linux"
+done
+mkdir -p "$output"
+output=$(readlink -f -- "$output")
 
 log=$(mktemp --tmpdir satrelay-package.XXXXXX.log)
 work=$(mktemp -d --tmpdir satrelay-package.XXXXXX)

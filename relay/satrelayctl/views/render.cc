@@ -127,8 +127,8 @@ void add_workers(const Json& workers, std::vector<text::Row>& rows) {
   }
 }
 
-// The version that runs, and the installed one if it is another: an upgrade replaces the programs of
-// a gateway and does not restart it. satrelayctl is installed together with satrelayd.
+// The version that runs, and the installed one if it is another: an upgrade replaces the programs
+// of a gateway and does not restart it. satrelayctl is installed together with satrelayd.
 std::vector<text::Row> version_rows(const Json& status) {
   Build running{.version = text(status, "version"), .commit = text(status, "commit")};
   if (running.version == "-") return {};

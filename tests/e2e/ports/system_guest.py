@@ -1,8 +1,8 @@
 """A Debian with systemd in QEMU, in which the gateway is installed: for the units of deploy/.
 
-The system is Debian's, with the packages of the libraries that the built programs need. mmdebstrap makes it, which
-takes two minutes and the network, and the next tests find it in a cache. `meson install` puts the programs and the
-units into a copy of it, and the copy becomes the guest's disk. The disk outlives a reboot and a power cut.
+The system is Debian's, with the packages that the programs need. mmdebstrap makes it, which takes two minutes and the
+network, and the next tests find it in a cache. `meson install` puts the programs and the units into a copy of it, or a
+test puts packages there, and the copy becomes the guest's disk. The disk outlives a reboot and a power cut.
 
 A service of the guest makes two pairs of interfaces for two gateways. Namespaces stand for a host and for a modem:
 
@@ -17,6 +17,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from guest import KERNEL_FOLDER, Guest, need_guest
@@ -25,11 +26,9 @@ from initramfs import Initramfs
 
 CACHE = os.environ.get("SATRELAY_GUEST_SYSTEM", "/var/cache/satrelay/guest-system")
 _SUITE = "bookworm"
-_PACKAGES = (
-    "systemd systemd-sysv dbus udev kmod procps iproute2 iputils-ping curl "
-    # drivers of af_packet ports, which no program is linked with
-    "librte-net-af-packet23 librte-mempool-ring23 librte-bus-vdev23"
-).split()
+_PACKAGES = "systemd systemd-sysv dbus udev kmod procps iproute2 iputils-ping curl".split()
+# Drivers of af_packet ports, which no program is linked with.
+_DRIVER_PACKAGES = "librte-net-af-packet23 librte-mempool-ring23 librte-bus-vdev23".split()
 _PROGRAMS = (
     "satrelayd/satrelayd",
     "supervise/satrelay-supervise",
@@ -144,9 +143,14 @@ class SystemGuest(Guest):
 
     def install(self) -> None:
         """Makes the disk, with what `meson install` installs."""
+        self.make_disk({*_DRIVER_PACKAGES, *_library_packages()}, _install_build)
+
+    def make_disk(self, packages: set[str], fill: Callable[[str], None]) -> None:
+        """Makes the disk: a system with these packages, into whose root folder `fill` puts more."""
         with tempfile.TemporaryDirectory(dir=os.path.dirname(self._disk), prefix="root.") as root:
-            _run("tar", "-C", root, "-xpf", _system())
-            _install(root)
+            _run("tar", "-C", root, "-xpf", _system(packages))
+            _prepare(root)
+            fill(root)
             _run("truncate", "-s", _DISK, self._disk)
             _run("mkfs.ext4", "-q", "-E", "lazy_itable_init=1", "-d", root, self._disk)
 
@@ -193,9 +197,9 @@ def _run(*argv: str) -> str:
     return done.stdout
 
 
-def _system() -> str:
-    """The system without the gateway, as an archive in the cache."""
-    packages = sorted({*_PACKAGES, *_library_packages()})
+def _system(packages: set[str]) -> str:
+    """A system with these packages, without the gateway, as an archive in the cache."""
+    packages = sorted({*_PACKAGES, *packages})
     key = hashlib.sha256(" ".join((_SUITE, *packages)).encode()).hexdigest()[:12]
     archive = f"{CACHE}-{key}.tar"
     if not os.path.exists(archive):
@@ -230,8 +234,11 @@ def _library_packages() -> set[str]:
     return packages
 
 
-def _install(root: str) -> None:
+def _install_build(root: str) -> None:
     _run("meson", "install", "-C", build_folder(), "--no-rebuild", "--quiet", "--destdir", root)
+
+
+def _prepare(root: str) -> None:
     modules = os.path.join(KERNEL_FOLDER, "lib", "modules")
     shutil.copytree(modules, f"{root}/usr/lib/modules", dirs_exist_ok=True)
     shutil.rmtree(f"{root}/var/log/journal", ignore_errors=True)
