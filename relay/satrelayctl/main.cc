@@ -30,6 +30,7 @@
 #include "relay/satrelayctl/commands/control.h"
 #include "relay/satrelayctl/commands/event_time.h"
 #include "relay/satrelayctl/commands/events.h"
+#include "relay/satrelayctl/commands/examples.h"
 #include "relay/satrelayctl/commands/keygen.h"
 #include "relay/satrelayctl/commands/top.h"
 #include "relay/satrelayctl/commands/watch.h"
@@ -58,14 +59,6 @@ constexpr const char* kOthers = "Other commands";
 int print(const std::string& text) {
   std::cout << text << std::flush;
   return std::cout ? 0 : 1;
-}
-
-// Returns the option for an argument, such as --timeout for "TIMEOUT".
-std::string option_name(std::string name) {
-  for (char& c : name) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return "--" + name;
 }
 
 // The arguments of a command of the control socket, as the user typed them.
@@ -167,6 +160,7 @@ Program::Program() {
   add_keygen();
   add_completion();
   add_help();
+  app_.footer(kExamples);  // set last, since commands that are added later would inherit it
 }
 
 // Makes the option accept only these words. Completion offers the same words.
@@ -242,6 +236,7 @@ void Program::add_control(const ops::ControlCommandSpec& spec) {
         argument.settings.empty()
             ? command->add_option(name, arguments.values[i], argument.value.help)
             : command->add_option(name, arguments.settings, help + argument.value.help);
+    if (argument.value.type == ops::ValueType::kDuration) option->type_name("TIME");
     if (!is_option) option->required();
     Candidates candidates = candidates_of(argument);
     if (argument.value.type == ops::ValueType::kChoice) {
@@ -327,8 +322,10 @@ void Program::add_capture() {
              {"lan", "wan"});
   command->add_flag("--decrypted", capture_.wish.decrypted,
                     "For the WAN: STP before encryption and after decryption");
-  command->add_option("--filter", capture_.wish.filter, "As for tcpdump: 'tcp port 80'");
+  command->add_option("--filter", capture_.wish.filter, "As for tcpdump: 'tcp port 80'")
+      ->type_name("EXPRESSION");
   takes_file(*command->add_option("--write", capture_.file, "FILE.pcapng, or - for standard output")
+                  ->type_name("FILE")
                   ->required());
   command->add_option("--packets", capture_.wish.packets, "Ends after so many packets")
       ->check(CLI::PositiveNumber)
@@ -359,6 +356,7 @@ void Program::add_tech_support() {
            ->add_option(
                "--config", support_.configuration,
                "The gateway's configuration; the archive leaves out what looks like a secret")
+           ->type_name("FILE")
            ->capture_default_str());
   const TechSupportOptions::Capture usual = support_.capture;
   CLI::Option* whole_frames =

@@ -25,11 +25,12 @@ constexpr const char* kFooter =
 }  // namespace
 
 ParsedOptions parse_options(int argc, const char* const* argv) {
-  CLI::App app("satrelay-supervise: runs a gateway, and joins its ports while it does not run");
+  CLI::App app("Runs a gateway, and joins its ports while it does not run.", "satrelay-supervise");
   Options options;
   const auto add = [&](const char* name, const char* help, Action action) {
     CLI::App* const verb = app.add_subcommand(name, help);
-    verb->add_option("-c,--config", options.file, "gateway.yaml")->type_name("FILE");
+    verb->add_option("-c,--config", options.file, "The gateway.yaml of the gateway")
+        ->type_name("FILE");
     verb->add_option("PORTS", options.interfaces,
                      "LAN and WAN, as in older units: two kernel interfaces")
         ->type_name("")
@@ -37,10 +38,10 @@ ParsedOptions parse_options(int argc, const char* const* argv) {
     verb->callback([&options, action] { options.action = action; });
     return verb;
   };
-  add("run", "run satrelayd, and start it again when it fails", Action::kRun)
-      ->add_flag("--force", options.force, "as satrelayd --force");
-  add("join", "join the ports, unless a gateway uses them", Action::kJoin);
-  add("part", "take the ports back from the bridge", Action::kPart);
+  add("run", "Run satrelayd, and start it again when it fails", Action::kRun)
+      ->add_flag("--force", options.force, "As satrelayd --force");
+  add("join", "Join the ports, unless a gateway uses them", Action::kJoin);
+  add("part", "Take the ports back from the bridge", Action::kPart);
   app.require_subcommand(1);
   app.set_version_flag("--version", "satrelay-supervise " + version_and_commit());
   app.footer(kFooter);

@@ -83,7 +83,7 @@ _satrelayd_candidates() {
     *' --keys='*) _satrelayd_keys "$program" --keys= ;;
     '--keys '*) _satrelayd_keys "$program" '' ;;
     *' --config='* | '--config '* | '-c '*) echo '<files>' ;;
-    *) printf '%s\n' --config --check --keys --version --help ;;
+    *) "$program" --help 2>/dev/null | sed -n 's/^  \(-[a-z],\)\?\(--[a-z-]*\).*/\2/p' ;;
   esac
 }
 )SH";

@@ -65,4 +65,11 @@ int reload(const ControlTarget& target, const std::string& line) {
   return 1;
 }
 
+std::string option_name(std::string name) {
+  for (char& c : name) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return "--" + name;
+}
+
 }  // namespace satrelay::ctl

@@ -22,4 +22,7 @@ int drain(const ControlTarget& target, const std::string& line);
 // Sends the line, which starts a reload, and waits for the result.
 int reload(const ControlTarget& target, const std::string& line);
 
+// Returns the option for an optional argument of a command, such as --timeout for "TIMEOUT".
+std::string option_name(std::string name);
+
 }  // namespace satrelay::ctl

@@ -24,8 +24,10 @@ std::vector<CLI::Option*> GatewayChoice::add_options(CLI::App& app) {
 }
 
 CLI::Option* GatewayChoice::add_control_option(CLI::App& command) {
-  return command.add_option("--control-socket", control_socket_,
-                            "The gateway's control_socket, if its configuration names one");
+  return command
+      .add_option("--control-socket", control_socket_,
+                  "The gateway's control_socket, if its configuration names one")
+      ->type_name("PATH");
 }
 
 void GatewayChoice::use_sockets_of(const std::string& file) {

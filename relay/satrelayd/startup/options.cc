@@ -10,6 +10,16 @@ namespace satrelay::satrelayd {
 
 namespace {
 
+constexpr const char* kFooter =
+    "The log goes to standard error. SIGTERM and SIGINT stop the gateway in order: it tells hosts\n"
+    "and peers. SIGHUP makes it read its configuration again.\n"
+    "Under systemd satrelay-supervise runs the gateway (satrelayd@NAME.service).\n"
+    "\n"
+    "Examples:\n"
+    "  satrelayd -c /etc/satrelay/gateway.yaml --check\n"
+    "  satrelayd -c /etc/satrelay/gateway.yaml\n"
+    "  satrelayd --keys stp";
+
 int print_keys(const std::string& under) {
   const std::string table = config::key_table(config::gateway_key_list(), under);
   if (table.empty()) {
@@ -23,21 +33,24 @@ int print_keys(const std::string& under) {
 }  // namespace
 
 ParsedOptions parse_options(int argc, const char* const* argv) {
-  CLI::App app("satrelayd: a transparent gateway that carries TCP over a satellite link");
+  CLI::App app("A transparent gateway that carries TCP over a satellite link.", "satrelayd");
   Options options;
-  app.add_option("-c,--config", options.file, "gateway.yaml (docs/configuration.md lists its keys)")
+  app.add_option("-c,--config", options.file,
+                 "The gateway.yaml of the gateway; --keys lists its keys")
       ->type_name("FILE");
-  app.add_flag("--check", options.check, "only validate the configuration");
+  app.add_flag("--check", options.check,
+               "Only validate the configuration, and warn of faults of the machine");
   app.add_flag(
       "--force", options.force,
-      "take an interface even if a bridge or a bond has it, which forwards its frames, too");
+      "Take an interface even if a bridge or a bond has it, which forwards its frames, too");
   std::string under;
   const CLI::Option* const keys =
       app.add_option("--keys", under,
-                     "print the keys of gateway.yaml, or those below PATH, like stp")
-          ->type_name("PATH")
+                     "Print the keys of gateway.yaml, or those below PATH, like stp")
+          ->type_name("[PATH]")
           ->expected(0, 1);
   app.set_version_flag("--version", "satrelayd " + version_and_commit());
+  app.footer(kFooter);
   try {
     app.parse(argc, argv);
     if (keys->count() == 0 && options.file.empty()) throw CLI::RequiredError("--config");

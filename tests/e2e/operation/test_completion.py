@@ -166,6 +166,7 @@ def judge(terminal: Terminal, program: str) -> None:
     offers("satrelayctl capture --write capt", {"captures/"})
     # satrelayd: its options, files, and the keys of gateway.yaml, which it lists itself.
     offers("satrelayd --c", {"--config", "--check"}, {"--keys"})
+    offers("satrelayd --", {"--force", "--version", "--help"})
     offers("satrelayd --config capt", {"captures/"})
     offers("satrelayd --keys stp.f", {"stp.fec", "stp.feedback.mode"}, {"stp.port"})
     offers("satrelayd --keys links.NAME.s", {"links.NAME.send_rate"})
