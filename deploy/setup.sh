@@ -39,6 +39,8 @@ test_packages=(
   libgtest-dev libgmock-dev libbenchmark-dev clang-tidy clang-format python3-pytest
   # linters of scripts (tests/tidy/lint.py), and the test runner of the panel's modules
   shellcheck shfmt flake8 node-typescript nodejs
+  # readers of the manual pages, which also check them
+  man-db groff-base mandoc
   # so that nothing is compiled twice
   ccache
   # clang-tidy's plugin
