@@ -1,4 +1,5 @@
-"""The daemon of an older revision with keys against ours, in both roles. All works as between two older daemons.
+"""The daemon of an older revision with keys against ours, in both roles. All works as between two older daemons. The
+present satrelayctl and satpanel work with the older daemon, as after an upgrade of the packages.
 
 The older daemon is built once, in the folder older/ of a build folder. Later additions to the protocol are used only if
 both ends offer them (docs/stp-wire.md). So none of this may fail, and no packet may be malformed.
@@ -42,6 +43,7 @@ from harness import (
 )
 from lab import kernel
 from lab.web import Web
+from panel import Client, panel_of
 
 REVISIONS = ("1ab1b28541790ab0a20d8f1795ee47e6917d8e12",)
 SIZE = 3_000_000
@@ -199,3 +201,49 @@ def test_workers(make) -> None:
                 client.shutdown(1)
                 check(receive_all(server) == b"", "more than was sent")
         check(lab.gateway_a.counter("flows_established") == 20, "not all were relayed")
+
+
+# Each command of satrelayctl that asks a gateway, and words of its answer.
+LOOKS = {
+    ("status",): "uptime", ("ports",): "lan", ("peers",): "alive", ("links",): "sat", ("rules",): "accelerate",
+    ("classes",): "bridged", ("histograms",): "", ("flows",): SERVER.ipv4, ("bridged",): "", ("records",): "file",
+    ("counters",): "flows_established", ("history",): "", ("events",): "peer_up", ("metrics",): "satrelay_",
+    ("top", "--once"): "peer", ("explain", CLIENT.ipv4, f"{SERVER.ipv4}:9001"): "accelerate",
+}  # fmt: skip
+COMMANDS = (
+    ("set", "2", "compress=off"), ("capacity", "sat", "send", "9Mbit"),
+    ("capacity", "sat", "send", "configured"), ("rate", "remote", "8Mbit"), ("rate", "remote", "configured"),
+    ("bypass", "on"), ("bypass", "off"), ("reload",),
+)  # fmt: skip
+PAGES = ("overview", "alarms", "flows", "records", "events", "commands")
+
+
+def test_present_tools(older) -> None:
+    with watch(Lab(older, Link(rtt=0.1), KEYS, programs_b=older)) as lab, connection(lab, 9001) as (client, server):
+        echo(client, server, b"a flow to be shown")
+        for words, wanted in LOOKS.items():
+            for form in ((), ("--json",)) if words[0] not in ("metrics", "top") else ((),):
+                done = ctl(lab, *words, *form)
+                check(done.returncode == 0, f"{words} {form}: {done.stderr}")
+                check(wanted in done.stdout, f"{words} {form} does not show {wanted}: {done.stdout}")
+        told = ctl(lab, "status").stdout
+        check("takes over when the gateway is restarted" in told, f"status does not tell that a version waits: {told}")
+        for words in COMMANDS:
+            done = ctl(lab, *words)
+            check(done.returncode == 0, f"{words}: {done.stdout}{done.stderr}")
+        done = ctl(lab, "doctor")
+        check("other_version" in done.stdout, f"doctor: {done.stdout}{done.stderr}")
+        with panel_of(lab.gateway_a) as panel:
+            client_of = Client(panel, "ann")
+            eventually(lambda: client_of.get("/api/v1/overview")["up"], 10, "the panel looks")
+            for page in PAGES:
+                status, _ = client_of.ask("GET", f"/api/v1/{page}", None)
+                check(status == 200, f"/api/v1/{page}: status {status}")
+            status, _ = client_of.tell("bypass", STATE="off")
+            check(status == 200, f"bypass by the panel: status {status}")
+        echo(client, server, b"and it goes on")
+
+
+def ctl(lab: Lab, *words: str) -> subprocess.CompletedProcess:
+    argv = [programs().satrelayctl, "--socket", lab.gateway_a.stats_socket, *words]
+    return subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False)
