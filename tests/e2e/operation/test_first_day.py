@@ -54,7 +54,7 @@ overhead: ethernet
 # What a machine has when its kernel has booted.
 ENTER = """\
 mount -t sysfs sysfs "$0/sys"; mount -t proc proc "$0/proc"; mount -t tmpfs -o mode=755 tmpfs "$0/dev/shm"
-exec chroot "$0" env -i PATH=/usr/sbin:/usr/bin HOME=/root LANG=C.UTF-8 DEBIAN_FRONTEND=noninteractive sh -c "$1"
+exec chroot "$0" env -i PATH=/usr/sbin:/usr/bin HOME=/srv LANG=C.UTF-8 DEBIAN_FRONTEND=noninteractive sh -c "$1"
 """
 
 pytestmark = [needs_root, pytest.mark.long, pytest.mark.at_most(3600)]
@@ -102,7 +102,7 @@ class Machine:
 
     def starts(self, command: str) -> subprocess.Popen:
         self._transcript.add(f"{self.name}# {command} &")
-        log = open(os.path.join(self.root, "root", f"{command.split()[0]}.log"), "w", encoding="utf-8")
+        log = open(os.path.join(self.root, "srv", f"{command.split()[0]}.log"), "w", encoding="utf-8")
         with log:
             return subprocess.Popen(self.argv(command), stdout=log, stderr=log, stdin=subprocess.DEVNULL)
 
@@ -149,7 +149,7 @@ def stations():
             spaces[name].ip("address", "add", f"{address}/24", "dev", "eth0")
         root = make_root(folder)
         for package in packages.values():
-            shutil.copy(package, f"{root}/root/")
+            shutil.copy(package, f"{root}/srv/")
         transcript = Transcript(os.path.join(logs, "first-day.txt"))
         stack.callback(transcript.close)
         yield stack, spaces, folder, Machine("station-a", root, spaces["station-a"], transcript), transcript
@@ -169,7 +169,7 @@ def test_from_packages_to_the_first_connection(stations) -> None:
     measured = RealTime()
     a.types("apt-get update -q", 300, outside=True)
     names = " ".join(f"./{name}_*.deb" for name in ("satrelay", "satrelay-tools", "satrelay-doc"))
-    a.types(f"cd /root && apt-get install -q -y {names}", 900, outside=True)
+    a.types(f"cd /srv && apt-get install -q -y {names}", 900, outside=True)
     installed = transcript.seconds()
     # Both stations install at the same time. A second run of apt would show nothing else.
     root = os.path.join(folder, "station-b")
@@ -178,13 +178,13 @@ def test_from_packages_to_the_first_connection(stations) -> None:
     transcript.add("station-b has done the same")
 
     # The satellite link, of the machine between the stations.
-    with open(f"{a.root}/root/link.yaml", "w", encoding="utf-8") as file:
+    with open(f"{a.root}/srv/link.yaml", "w", encoding="utf-8") as file:
         file.write(LINK)
     middle = Machine("link", a.root, spaces["link"], transcript)
-    stack.callback(until_ended, middle.starts("satlink -c /root/link.yaml"))
+    stack.callback(until_ended, middle.starts("satlink -c /srv/link.yaml"))
 
-    a.write("/root/answers.yaml", ANSWERS)
-    a.types("satrelayctl init --answers /root/answers.yaml")
+    a.write("/srv/answers.yaml", ANSWERS)
+    a.types("satrelayctl init --answers /srv/answers.yaml")
     transcript.add("the operator takes two files to the other station by a private way")
     os.makedirs(f"{b.root}/etc/satrelay", exist_ok=True)
     shutil.copy(f"{a.root}/etc/satrelay/to-remote/gateway.yaml", f"{b.root}/etc/satrelay/gateway.yaml")
