@@ -14,6 +14,7 @@ prints their SHA-256. Changes that are not committed are left out. Needs root, t
 mmdebstrap; takes some ten minutes.
 
   --suite NAME     bookworm (Debian 12, the default) or trixie (Debian 13)
+  --mirror URL     where mmdebstrap fetches Debian (default: its own choice)
   --output FOLDER  where the packages go (default: packages/)
   --training FILE  build with the counts of an earlier call, instead of training the compiler; two
                    builds of a commit with one FILE are equal
@@ -27,14 +28,15 @@ where SATRELAY_PACKAGE_CACHE says, for the next call.
 END
 }
 
-suite=bookworm output=packages training="" trains=yes check=no show=no commit=HEAD
+suite=bookworm mirror=() output=packages training="" trains=yes check=no show=no commit=HEAD
 declare -A releases=(["bookworm"]=12 ["trixie"]=13)
 while (($# > 0)); do
   case $1 in
-  --suite | --output | --training)
+  --suite | --mirror | --output | --training)
     (($# >= 2)) || misused "$1 needs a value; see --help"
     case $1 in
     --suite) suite=$2 ;;
+    --mirror) mirror=("$2") ;;
     --output) output=$2 ;;
     --training) training=$2 ;;
     esac
@@ -107,7 +109,8 @@ if [ ! -e "$system" ]; then
   mkdir -p "$cache"
   temporary+=("$system.$$.tar")
   include=$(printf '%s,' "${packages[@]}")
-  run_with_progress "$log" mmdebstrap --variant=minbase "--include=${include%,}" "$suite" "$system.$$.tar"
+  run_with_progress "$log" mmdebstrap --variant=minbase "--include=${include%,}" "$suite" "$system.$$.tar" \
+    "${mirror[@]}"
   mv "$system.$$.tar" "$system"
 fi
 
@@ -118,14 +121,6 @@ tar -C "$root" -xpf "$system"
 mkdir -p "$root$tree"
 sources archive "$commit" | tar -x -C "$root$tree"
 cp -r "$root$tree/deploy/debian" "$root$tree/debian"
-cat >"$root$tree/debian/changelog" <<END
-satrelay ($version) $suite; urgency=medium
-
-  * Built from commit $commit.
-    docs/changelog.md has the changes for operators.
-
- -- $(sed -n 's/^Maintainer: //p' "$root$tree/debian/control")  $(sources log -1 --format=%aD "$commit")
-END
 
 # inside COMMAND...: runs it in the tree, as a user without rights and without a network.
 chroot "$root" useradd --create-home --home-dir /build/home builder
@@ -142,6 +137,20 @@ elif [ "$trains" = yes ]; then
   say "training the compiler"
   inside debian/rules training
 fi
+counts="The compiler was not trained."
+if [ -e "$root$tree/debian/training.tar" ]; then
+  counts="The compiler was trained by counts with this SHA-256:
+    $(sha256sum "$root$tree/debian/training.tar" | cut -d ' ' -f 1)"
+fi
+cat >"$root$tree/debian/changelog" <<END
+satrelay ($version) $suite; urgency=medium
+
+  * Built from commit $commit.
+    docs/changelog.md has the changes for operators.
+  * $counts
+
+ -- $(sed -n 's/^Maintainer: //p' "$root$tree/debian/control")  $(sources log -1 --format=%aD "$commit")
+END
 say "building"
 inside dpkg-buildpackage --build=binary --no-sign
 if [ "$check" = yes ]; then
