@@ -24,7 +24,7 @@ class Clone(unittest.TestCase):
         for name in ("package.sh", "progress.sh"):
             shutil.copy(DEPLOY / name, self.folder / "deploy")
         self.git("init", "--quiet")
-        self.commit("0.8.0")
+        self.commit("1.8.0")
 
     def git(self, *argv: str) -> None:
         subprocess.run(["git", *argv], cwd=self.folder, check=True, env={**os.environ, **IDENTITY})
@@ -52,25 +52,25 @@ class Clone(unittest.TestCase):
 
 class TestVersions(Clone):
     def test_commits_before_at_and_behind_a_release_sort_in_their_order(self):
-        self.commit("0.9.0")
-        self.commit("0.9.0")
-        self.git("tag", "0.9.0")
-        self.assertEqual(self.version(), "0.9.0~deb12")
-        self.assertEqual(self.version("--suite", "trixie"), "0.9.0~deb13")
+        self.commit("1.9.0")
+        self.commit("1.9.0")
+        self.git("tag", "1.9.0")
+        self.assertEqual(self.version(), "1.9.0~deb12")
+        self.assertEqual(self.version("--suite", "trixie"), "1.9.0~deb13")
         for _ in range(11):
-            self.commit("0.9.0")
-        self.commit("0.10.0")
-        self.git("tag", "--annotate", "--message", "release", "0.10.0")
-        self.commit("0.10.0")
+            self.commit("1.9.0")
+        self.commit("1.10.0")
+        self.git("tag", "--annotate", "--message", "release", "1.10.0")
+        self.commit("1.10.0")
         versions = [self.version(f"HEAD~{back}") for back in range(15, -1, -1)]
-        self.assertEqual(versions[2], "0.9.0~deb12")
-        self.assertEqual(versions[-2], "0.10.0~deb12")
+        self.assertEqual(versions[2], "1.9.0~deb12")
+        self.assertEqual(versions[-2], "1.10.0~deb12")
         self.check_order(versions)
         self.check_order([self.version(), self.version("--suite", "trixie")])
 
     def test_another_tag_makes_no_release(self):
-        self.git("tag", "0.7.0")
-        self.assertRegex(self.version(), r"^0\.8\.0~1\.g[0-9a-f]{8}~deb12$")
+        self.git("tag", "1.7.0")
+        self.assertRegex(self.version(), r"^1\.8\.0~1\.g[0-9a-f]{8}~deb12$")
 
 
 class TestArguments(Clone):

@@ -26,7 +26,7 @@ _VALUE = re.compile(
     r"(?P<type>[^\s:=]*)"
     r"(:(\{(?P<words>[^}]*)\}|(?:\w+ in )?\[(?P<least>\S+) - (?P<most>\S+)\]|(?P<positive>POSITIVE)"
     r"|value in \{(?P<pairs>[^}]*)\} OR \{[^}]*\}))?"
-    r"(=(?P<default>.*))?"
+    r"(=(?P<default>.*)| \[(?P<bracketed>.*)\])?"  # CLI11 2.1, and from 2.4 on
 )
 _NUMBERS = ("UINT", "INT", "FLOAT")
 
@@ -123,7 +123,7 @@ def _read_value(argument: Argument, text: str) -> None:
     read = _VALUE.fullmatch(text)
     if read is None:
         raise Unreadable(f"{argument.names[0]}: {text!r}")
-    argument.default = read["default"] or ""
+    argument.default = read["default"] or read["bracketed"] or ""
     argument.value = read["type"]
     if read["words"]:
         argument.choices = read["words"].split(",")

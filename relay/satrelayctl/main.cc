@@ -232,10 +232,12 @@ void Program::add_control(const ops::ControlCommandSpec& spec) {
     if (!help.empty() && *argument.value.help != '\0') help += "; or ";
     const std::string name =
         is_option ? option_name(argument.value.name) : std::string(argument.value.name);
+    // The name of a parameter may not have '=' (CLI11 2.4).
     CLI::Option* option =
         argument.settings.empty()
             ? command->add_option(name, arguments.values[i], argument.value.help)
-            : command->add_option(name, arguments.settings, help + argument.value.help);
+            : command->add_option("SETTING", arguments.settings, help + argument.value.help)
+                  ->type_name(name);
     if (argument.value.type == ops::ValueType::kDuration) option->type_name("TIME");
     if (!is_option) option->required();
     Candidates candidates = candidates_of(argument);

@@ -1,7 +1,8 @@
 """The first day, as docs/guide.md tells it, from packages on a bare Debian to the first relayed connection.
 
-Two machines have root folders, processes and networks of their own, and no systemd. mmdebstrap makes the bare Debian.
-apt fetches what the packages need. The commands and their times are kept as a transcript, in meson-logs/first-day.txt.
+Two machines have root folders, processes and networks of their own, and no systemd. mmdebstrap makes the bare Debian, 12
+or 13, and apt fetches what the packages need. The commands and their times are kept as a transcript, in
+meson-logs/first-day-*.txt.
 
     [client eth0]====[eth1  station-b  eth2]====[satlink]====[eth2  station-a  eth1]====[eth0 server]
 """
@@ -114,11 +115,11 @@ class Machine:
             file.write(text)
 
 
-def make_root(folder: str) -> str:
+def make_root(folder: str, suite: str) -> str:
     """A bare Debian, with the sources of packages that this machine has."""
     root = os.path.join(folder, "station-a")
     made = subprocess.run(
-        ["mmdebstrap", "--variant=minbase", "bookworm", root], capture_output=True, text=True, check=False
+        ["mmdebstrap", "--variant=minbase", suite, root], capture_output=True, text=True, check=False
     )
     if made.returncode != 0:
         raise Skip(f"mmdebstrap cannot make a Debian: {made.stderr[-500:]}")
@@ -126,11 +127,11 @@ def make_root(folder: str) -> str:
     return root
 
 
-@pytest.fixture
-def stations():
+@pytest.fixture(params=("bookworm", "trixie"))
+def stations(request):
     if shutil.which("mmdebstrap") is None:
         raise Skip("mmdebstrap is not installed: deploy/setup.sh --test-programs")
-    packages = packages_of(this_commit())
+    packages = packages_of(this_commit(), request.param)
     logs = os.path.join(build_folder(), "meson-logs")
     os.makedirs(logs, exist_ok=True)
     with contextlib.ExitStack() as stack:
@@ -147,10 +148,10 @@ def stations():
         kernel.join(spaces["station-a"], "eth1", spaces["server"], "eth0")
         for name, address in (("client", CLIENT), ("server", SERVER)):
             spaces[name].ip("address", "add", f"{address}/24", "dev", "eth0")
-        root = make_root(folder)
+        root = make_root(folder, request.param)
         for package in packages.values():
             shutil.copy(package, f"{root}/srv/")
-        transcript = Transcript(os.path.join(logs, "first-day.txt"))
+        transcript = Transcript(os.path.join(logs, f"first-day-{request.param}.txt"))
         stack.callback(transcript.close)
         yield stack, spaces, folder, Machine("station-a", root, spaces["station-a"], transcript), transcript
 
