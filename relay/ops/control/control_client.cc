@@ -17,7 +17,7 @@ sockaddr_un control_address(const std::string& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (path.empty() || path.size() >= sizeof address.sun_path) {
-    throw std::runtime_error("control socket: the path must have 1 to 107 characters");
+    throw std::runtime_error("socket " + path + ": the path must have 1 to 107 characters");
   }
   std::memcpy(address.sun_path, path.data(), path.size());
   return address;

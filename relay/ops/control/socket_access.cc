@@ -28,12 +28,12 @@ std::vector<gid_t> further_groups(int descriptor) {
 
 }  // namespace
 
-SocketAccess resolve(const std::string& group, mode_t mode) {
+SocketAccess resolve(const std::string& group, mode_t mode, const std::string& setting) {
   SocketAccess access{mode, std::nullopt, std::nullopt};
   if (group.empty()) return access;
   const struct group* found = ::getgrnam(group.c_str());
   if (found == nullptr) {
-    throw std::runtime_error("access: this machine has no group \"" + group +
+    throw std::runtime_error(setting + ": this machine has no group \"" + group +
                              "\"; make it with groupadd, or write another");
   }
   access.group = found->gr_gid;
@@ -48,8 +48,11 @@ void open_to(const std::string& path, const SocketAccess& access) {
       ::chown(path.c_str(), access.owner.value_or(kSame), access.group.value_or(kSame)) == 0 &&
       ::chmod(path.c_str(), access.mode) == 0;
   if (!done) {
-    throw std::runtime_error(path +
-                             ": its owner, group and mode cannot be set: " + std::strerror(errno));
+    const int error = errno;
+    const bool may_be_group = error == EPERM && access.group && !access.owner;
+    throw std::runtime_error(
+        path + ": its owner, group and mode cannot be set: " + std::strerror(error) +
+        (may_be_group ? "; the user of this program must be a member of the group" : ""));
   }
 }
 

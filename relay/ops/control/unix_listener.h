@@ -3,6 +3,8 @@
 // admits get a connection.
 #pragma once
 
+#include <sys/types.h>
+
 #include <string>
 
 #include "relay/ops/control/socket_access.h"
@@ -15,6 +17,7 @@ class UnixListener {
   UnixListener(const std::string& path, int backlog, const SocketAccess& access);
   UnixListener(const UnixListener&) = delete;
   UnixListener& operator=(const UnixListener&) = delete;
+  // Leaves the file if it is no longer the file of this socket.
   ~UnixListener();
 
   int descriptor() const { return descriptor_; }
@@ -26,6 +29,9 @@ class UnixListener {
   std::string path_;
   SocketAccess access_;
   int descriptor_ = -1;
+  // The file that this socket has made.
+  dev_t device_ = 0;
+  ino_t inode_ = 0;
 };
 
 }  // namespace satrelay::ops
