@@ -8,10 +8,9 @@
 #include <array>
 #include <chrono>
 #include <csignal>
+#include <cstdint>
 #include <exception>
-#include <fstream>
 #include <functional>
-#include <iterator>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -21,6 +20,7 @@
 #include <variant>
 #include <vector>
 
+#include "relay/ops/control/socket_access.h"
 #include "relay/ops/log/log.h"
 #include "relay/satpanel/gateway_link.h"
 #include "relay/satpanel/history.h"
@@ -39,13 +39,8 @@
 namespace satrelay::panel {
 namespace {
 
-std::string read_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw std::runtime_error(path + ": cannot be read");
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-// An error in a file that the command line names. A restart of the program would not help.
+// An error in a file or a group that the command line names. A restart of the program would not
+// help.
 class WrongFile : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -76,6 +71,19 @@ std::string name_of(const ServeOptions& options) {
   if (!options.name.empty()) return options.name;
   std::array<char, 256> name{};
   return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
+}
+
+// Describes where the panel listens, for the log.
+std::string place_of(const ServeOptions& options, std::uint16_t port) {
+  const ServerOptions& server = options.server;
+  if (!server.socket.empty()) {
+    return fmt::format("unix:{}, for {}", server.socket,
+                       options.listen_group.empty()
+                           ? "root and its own user only; --listen-group lets a web server in"
+                           : "the group " + options.listen_group);
+  }
+  const bool is_v6 = server.address.find(':') != std::string::npos;
+  return fmt::format("http://{}{}{}:{}/", is_v6 ? "[" : "", server.address, is_v6 ? "]" : "", port);
 }
 
 // Functions that the observer's thread calls when there are new events. Other threads add and
@@ -118,10 +126,9 @@ int serve(const ServeOptions& options) {
     ops::log_warning("runs as root, without need; give it a user of its own");
   }
   ServerOptions server_options = options.server;
-  const bool is_tls = !server_options.certificate.empty();
-  if (is_tls) {
-    server_options.certificate = from_file([&] { return read_file(options.server.certificate); });
-    server_options.key = from_file([&] { return read_file(options.server.key); });
+  if (!options.listen_group.empty()) {
+    server_options.access =
+        from_file([&] { return ops::resolve(options.listen_group, 0660, "--listen-group"); });
   }
   UserFile users = from_file([&] { return UserFile(options.users); });
   Sessions sessions;
@@ -144,17 +151,13 @@ int serve(const ServeOptions& options) {
     if (agent != nullptr) agent->take_news();
   });
   Service service({.version = std::string(version()),
-                   .is_tls = is_tls,
                    .hosts = known_hosts(options),
                    .webhooks = [&] { return webhooks.counters(); }},
                   link, observer, history, users, sessions);
   HttpServer server(server_options,
                     [&](const Request& request) { return service.answer(request); });
   const Listeners::Listener clients_listen(listeners, [&] { server.wake_streams(); });
-  const bool is_v6 = options.server.address.find(':') != std::string::npos;
-  ops::log_info(fmt::format("listens at {}://{}{}{}:{}/", is_tls ? "https" : "http",
-                            is_v6 ? "[" : "", options.server.address, is_v6 ? "]" : "",
-                            server.port()));
+  ops::log_info("listens at " + place_of(options, server.port()));
   while (true) {
     const timespec second{.tv_sec = 1, .tv_nsec = 0};
     const int signal = ::sigtimedwait(&signals, nullptr, &second);

@@ -14,10 +14,23 @@ namespace satrelay::panel {
 namespace {
 
 constexpr const char* kUsersHelp = "The file of users, as `satpanel user` writes it";
+// The longest path of a UNIX socket (unix(7)).
+constexpr std::size_t kLongestPath = 107;
+constexpr std::string_view kUnix = "unix:";
+constexpr const char* kBehindNginx =
+    "let nginx serve other machines: --listen unix:/run/satpanel/panel.sock --listen-group "
+    "www-data, and the site satpanel.conf (docs/panel.md, section \"From other machines\")";
 
 void add_serve_options(CLI::App& app, ServeOptions& options, std::string& listen) {
-  app.add_option("--listen", listen, "ADDRESS:PORT to listen at; for IPv6 [ADDRESS]:PORT")
+  app.add_option("--listen", listen,
+                 "Where to listen: 127.0.0.1:PORT, [::1]:PORT or unix:PATH, a socket for a web "
+                 "server that serves other machines")
+      ->type_name("ADDRESS:PORT|unix:PATH")
       ->capture_default_str();
+  app.add_option("--listen-group", options.listen_group,
+                 "A group that may connect to the socket of --listen, such as the web server's; "
+                 "without it only root and the panel's own user may")
+      ->type_name("GROUP");
   app.add_option("--socket", options.gateway.stats,
                  "Stats socket: a path, or the gateway's stats_socket_prefix; needed only if "
                  "several gateways run here")
@@ -26,11 +39,9 @@ void add_serve_options(CLI::App& app, ServeOptions& options, std::string& listen
                  "Control socket; by default beside the stats socket");
   app.add_option("--users", options.users, kUsersHelp);
   app.add_option("--state", options.state, "A folder for the history, kept over restarts");
-  app.add_option("--certificate", options.server.certificate,
-                 "PEM file with the certificate and its chain; turns HTTPS on");
-  app.add_option("--key", options.server.key, "PEM file with the key of the certificate");
   app.add_option("--host", options.hosts,
-                 "Another name by which browsers reach the panel, for example behind a proxy");
+                 "Another name by which browsers reach the panel, for example behind a proxy; at a "
+                 "UNIX socket the only names, by default any");
   app.add_option("--webhook", options.webhooks,
                  "A file of URLs to which events are sent (docs/alarms.md)")
       ->type_name("FILE");
@@ -48,6 +59,21 @@ void add_serve_options(CLI::App& app, ServeOptions& options, std::string& listen
       ->type_name("alarms|events");
   app.add_option("--name", options.name,
                  "Name of the gateway in alarms; by default the name of this machine");
+}
+
+// Options of earlier versions. They stand in units and scripts, so the refusal says what to do.
+void add_retired_options(CLI::App& app) {
+  for (const char* name : {"--certificate", "--key"}) {
+    const auto refuse = [name](const CLI::results_t&) -> bool {
+      throw CLI::ValidationError(
+          std::string(name) +
+          " is no longer an option, as satpanel has no TLS of its own. Remove " +
+          "--certificate and --key, and " + kBehindNginx);
+    };
+    app.add_option(name, refuse)
+        ->expected(0, 1)
+        ->group("");  // without a group, --help does not show it
+  }
 }
 
 CLI::App* add_user_command(CLI::App& parent, const char* name, const char* help,
@@ -70,6 +96,12 @@ void add_role(CLI::App& command, std::string& role) {
 }  // namespace
 
 std::optional<ListenAddress> parse_listen(const std::string& text) {
+  if (text.starts_with(kUnix)) {
+    std::string path = text.substr(kUnix.size());
+    const bool is_file = path.starts_with('/') && !path.ends_with('/');
+    if (!is_file || path.size() > kLongestPath) return std::nullopt;
+    return ListenAddress{.address = "", .port = 0, .socket = std::move(path)};
+  }
   const std::size_t colon = text.rfind(':');
   if (colon == std::string::npos) return std::nullopt;
   std::string address = text.substr(0, colon);
@@ -83,14 +115,11 @@ std::optional<ListenAddress> parse_listen(const std::string& text) {
     return std::nullopt;
   }
   if (!port) return std::nullopt;
-  return ListenAddress{address, static_cast<std::uint16_t>(*port)};
+  return ListenAddress{.address = address, .port = static_cast<std::uint16_t>(*port), .socket = ""};
 }
 
 std::vector<std::string> known_hosts(const ServeOptions& options) {
-  // If the panel listens at an address that is not a loopback address, any name is allowed. Users
-  // must log in there, and a browser sends the login cookie only to the name under which the user
-  // logged in.
-  if (!is_loopback(options.server.address)) return {};
+  if (!options.server.socket.empty()) return options.hosts;
   std::vector<std::string> hosts{"localhost", "127.0.0.1", "[::1]"};
   const bool is_v6 = options.server.address.find(':') != std::string::npos;
   hosts.push_back(is_v6 ? '[' + options.server.address + ']' : options.server.address);
@@ -99,14 +128,18 @@ std::vector<std::string> known_hosts(const ServeOptions& options) {
 }
 
 std::string object_to(const ServeOptions& options) {
-  if (options.server.certificate.empty() != options.server.key.empty()) {
-    return "--certificate and --key belong together";
+  const ServerOptions& server = options.server;
+  if (server.socket.empty()) {
+    if (!options.listen_group.empty()) return "--listen-group goes with --listen unix:PATH only";
+    if (is_loopback(server.address)) return "";
+    return "--listen " + server.address +
+           ": other machines can reach this address, and satpanel does not encrypt. Instead " +
+           kBehindNginx;
   }
-  if (is_loopback(options.server.address)) return "";
-  const std::string begin =
-      "to listen at " + options.server.address + ", which other machines can reach, ";
-  if (options.users.empty()) return begin + "the panel needs --users";
-  if (options.server.certificate.empty()) return begin + "it needs --certificate and --key";
+  if (options.users.empty()) {
+    return "--listen " + std::string(kUnix) + server.socket +
+           ": a web server lets other machines reach the panel there, so it needs --users";
+  }
   return "";
 }
 
@@ -118,6 +151,7 @@ ParsedOptions parse_options(int argc, const char* const* argv) {
   ServeOptions serve;
   std::string listen = "127.0.0.1:8440";
   add_serve_options(app, serve, listen);
+  add_retired_options(app);
   UserOptions user;
   std::string role = "viewer";
   using Action = UserOptions::Action;
@@ -148,13 +182,15 @@ ParsedOptions parse_options(int argc, const char* const* argv) {
     const auto address = parse_listen(listen);
     if (!address) {
       throw CLI::ValidationError("--listen",
-                                 "write ADDRESS:PORT, like 127.0.0.1:8440 or [::1]:8440");
+                                 "write 127.0.0.1:8440, [::1]:8440 or unix:PATH, with an absolute "
+                                 "path of at most 107 characters");
     }
     if (app.count("--agentx") != 0 && serve.agentx.empty()) {
       serve.agentx = SnmpAgent::kUsualSocket;
     }
     serve.server.address = address->address;
     serve.server.port = address->port;
+    serve.server.socket = address->socket;
     if (const std::string objection = object_to(serve); !objection.empty()) {
       throw CLI::ValidationError(objection);
     }

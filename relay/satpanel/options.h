@@ -16,11 +16,12 @@ namespace satrelay::panel {
 
 struct ServeOptions {
   GatewaySockets gateway;
-  ServerOptions server;  // `certificate` and `key` are paths of files here
+  ServerOptions server;
+  std::string listen_group;  // group that may connect to the socket `server.socket`
   std::filesystem::path users;
   // Folder of files that survive a restart; "" means that nothing is kept.
   std::filesystem::path state;
-  // More names by which clients may address a panel that listens on a loopback address.
+  // More names by which clients may address the panel.
   std::vector<std::string> hosts;
   std::filesystem::path webhooks;  // a file that lists webhooks; "" means that there are none
   std::string agentx;              // socket on which snmpd accepts subagents; "" means no SNMP
@@ -44,19 +45,22 @@ struct ParsedOptions {
 
 ParsedOptions parse_options(int argc, const char* const* argv);
 
-// An address and a port, as in "127.0.0.1:8440" or "[::1]:8440".
+// An address and a port, as in "127.0.0.1:8440" or "[::1]:8440", or the path of a UNIX socket, as
+// in "unix:/run/satpanel/panel.sock".
 struct ListenAddress {
   std::string address;
   std::uint16_t port = 0;
+  std::string socket;  // "" if there are an address and a port
 };
 std::optional<ListenAddress> parse_listen(const std::string& text);
 
 // Returns the names by which clients may address a panel with these options. If the result is
-// empty, any name is allowed.
+// empty, any name is allowed. That is so at a UNIX socket without `hosts`: browsers reach the
+// socket through a web server only, which passes on the requests under its own names.
 std::vector<std::string> known_hosts(const ServeOptions& options);
 
-// Returns the reason if these options are refused: a certificate without its key, or a panel that
-// others could reach without encryption or without users. Returns "" if the options are accepted.
+// Returns the reason if these options are refused, and the cure: a panel that other machines could
+// reach without encryption or without users. Returns "" if the options are accepted.
 std::string object_to(const ServeOptions& options);
 
 }  // namespace satrelay::panel

@@ -193,7 +193,7 @@ Response Service::answer(const Request& request) {
     response = problem(502, error.what());
   }
   for (const auto& [name, value] : kHeaders) response.headers.emplace_back(name, value);
-  if (options_.is_tls) {
+  if (request.is_https) {
     response.headers.emplace_back("Strict-Transport-Security", "max-age=31536000");
   }
   const bool is_kept = std::ranges::any_of(

@@ -31,7 +31,6 @@ Response json(const Json& body);
 
 struct ServiceOptions {
   std::string version;
-  bool is_tls = false;
   // The names by which clients may address the panel. If this is empty, any name is allowed. The
   // check prevents DNS rebinding, in which a page from another site resolves its own name to this
   // machine, and could then read the panel's answers.

@@ -221,7 +221,7 @@ Json Service::describe_session(const Call& call) const {
 
 std::string Service::session_cookie(const Request& request, const std::string& token) const {
   return fmt::format("{}={}; Path=/; HttpOnly; SameSite=Strict{}", cookie_name(request), token,
-                     options_.is_tls ? "; Secure" : "");
+                     request.is_https ? "; Secure" : "");
 }
 
 Response Service::session(const Call& call) { return json(describe_session(call)); }

@@ -21,23 +21,37 @@ def program() -> str:
 
 
 class Panel:
-    """A satpanel process on any free port. It runs in the test's own namespace, or in another one."""
+    """A satpanel process on any free port, or where `listen` says.
 
-    def __init__(self, gateway, users: bool = True, options: tuple[str, ...] = (), space=None):
+    It runs in the test's own namespace, or in another one. `runner` is a program that starts it, as another user.
+    """
+
+    def __init__(
+        self,
+        gateway,
+        users: bool = True,
+        options: tuple[str, ...] = (),
+        space=None,
+        listen: str = "127.0.0.1:0",
+        runner: tuple[str, ...] = (),
+    ):
         self._folder = tempfile.TemporaryDirectory(prefix="satpanel-")
         self.users = os.path.join(self._folder.name, "users.yaml")
         self._log = os.path.join(self._folder.name, "log")
-        argv = [program(), "--listen", "127.0.0.1:0", "--socket", gateway.stats_socket, *options]
+        argv = [*runner, program(), "--listen", listen, "--socket", gateway.stats_socket, *options]
         self.token = ""
         if users:
             for name, role in USERS.items():
                 self.manage("user", "add", name, "--role", role, password=PASSWORD)
             self.token = self.manage("token", "add", "prometheus").strip()
             argv += ["--users", self.users]
+        if runner:
+            os.chmod(self._folder.name, 0o755)
+            os.chmod(self.users, 0o644)
         with open(self._log, "wb") as log:
             start = subprocess.Popen if space is None else lambda argv, **how: space.popen(*argv, **how)
             self.process = start(argv, stderr=log, stdin=subprocess.DEVNULL)
-        self.port = self._wait_for_port()
+        self.port = self._wait_for_port()  # 0 at a UNIX socket
 
     def manage(self, *words: str, password: str = "") -> str:
         done = subprocess.run(
@@ -53,8 +67,8 @@ class Panel:
     def _wait_for_port(self) -> int:
         deadline = time.monotonic() + 20
         while time.monotonic() < deadline:
-            if found := re.search(r"listens at https?://\S+:(\d+)/", self.log()):
-                return int(found[1])
+            if found := re.search(r"listens at (?:http://\S+:(\d+)/|unix:)", self.log()):
+                return int(found[1] or 0)
             if self.process.poll() is not None:
                 break
             time.sleep(0.05)

@@ -163,6 +163,7 @@ MAY_INCLUDE = {
     "relay/satpanel": OUTSIDE + ["relay/metrics", "config/model/schema.h", "config/text/descriptor.h",
                                  "config/text/ip_words.h", "config/text/text_file.h", "relay/ops/events/event.h",
                                  "relay/ops/log/log.h", "relay/ops/control/nearest_word.h",
+                                 "relay/ops/control/socket_access.h", "relay/ops/control/unix_listener.h",
                                  "relay/ops/events/severity.h"],
     "tests": ON_TOP + ["relay/sim", "relay/records", "relay/satrelayd", "relay/satlink", "relay/satperf",
                        "relay/satlab", "relay/client", "relay/metrics", "relay/satrelayctl", "relay/satpanel",

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks that systemd accepts the unit, and how much it leaves open: `service.py UNIT PROGRAM...`.
+"""Checks that systemd accepts the unit, and how much it leaves open: `service.py UNIT [DROPIN.conf] PROGRAM...`.
 
 Built programs replace the installed ones.
 """
@@ -16,10 +16,14 @@ SKIP_STATUS = 77
 MOST_EXPOSED = 30
 
 
-def complaints(name: str, unit: str) -> str:
+def complaints(name: str, unit: str, drop_in: str = "") -> str:
     with tempfile.TemporaryDirectory(prefix="satrelay-service-") as folder:
         path = pathlib.Path(folder) / name.replace("@.", "@gateway.")
         path.write_text(unit, encoding="utf-8")
+        if drop_in:
+            beside = path.with_name(f"{path.name}.d")
+            beside.mkdir()
+            (beside / "drop-in.conf").write_text(drop_in, encoding="utf-8")
         verify = ["systemd-analyze", "verify", "--man=no", str(path)]
         security = ["systemd-analyze", "security", "--offline=yes", "--no-pager"]
         verified = subprocess.run(verify, capture_output=True, text=True, check=False)
@@ -37,20 +41,21 @@ def main() -> int:
     if shutil.which("systemd-analyze") is None:
         print("systemd-analyze is not installed")
         return SKIP_STATUS
-    unit, *programs = (pathlib.Path(argument).resolve() for argument in sys.argv[1:])
-    text = unit.read_text(encoding="utf-8")
-    for program in programs:
+    unit, *others = (pathlib.Path(argument).resolve() for argument in sys.argv[1:])
+    texts = [path.read_text(encoding="utf-8") for path in (unit, *others) if path.suffix in (unit.suffix, ".conf")]
+    for program in (path for path in others if path.suffix != ".conf"):
         quoted = str(program).replace("%", "%%")
-        text, count = re.subn(rf"=/\S+/{re.escape(program.name)} ", lambda _, to=quoted: f'="{to}" ', text)
-        if count == 0:
+        own = re.compile(rf"=/\S+/{re.escape(program.name)} ")
+        if not any(own.search(text) for text in texts):
             print(f"the unit does not run {program.name}")
             return 1
-    if re.search("^Exec[A-Za-z]*=/", text, re.MULTILINE):
+        texts = [own.sub(lambda _, to=quoted: f'="{to}" ', text) for text in texts]
+    if any(re.search("^Exec[A-Za-z]*=/", text, re.MULTILINE) for text in texts):
         print("the unit runs what is not built")
         return 1
-    found = complaints(unit.name, text)
+    found = complaints(unit.name, *texts)
     print(found, end="")
-    if not complaints(unit.name, text.replace("ExecStart=", "ExecStrat=")):
+    if not complaints(unit.name, *texts[:-1], texts[-1].replace("ExecStart=", "ExecStrat=")):
         print("a misspelt key goes unnoticed")
         return 1
     return 1 if found else 0

@@ -2,6 +2,7 @@
 
 const BASE = "/api/v1";
 const PATIENCE_MS = 15_000;
+const PANEL_GONE = "satpanel does not answer";
 
 // A request that failed. `status`: the HTTP status; 0: satpanel itself did not answer.
 export class ApiError extends Error {
@@ -29,7 +30,12 @@ async function problemOf(response) {
     const problem = await response.json();
     detail = problem.detail || problem.title || detail;
   } catch {
-    // The body is not problem+json: a proxy answered, or the answer was cut off.
+    // The body is not problem+json: a web server in front of satpanel answered, or the answer was
+    // cut off. The web server's 502 is about satpanel, and satpanel's own 502 about the gateway.
+    if (response.status === 502 || response.status === 504) {
+      return new ApiError(0, PANEL_GONE);
+    }
+    if (response.status === 429) detail = "Too many requests come from this address at once";
   }
   return new ApiError(response.status, detail, Number(response.headers.get("Retry-After")) || 0);
 }
@@ -55,7 +61,7 @@ async function ask(method, path, body, signal) {
     });
   } catch (error) {
     if (error.name === "AbortError") throw error;
-    throw new ApiError(0, "satpanel does not answer");
+    throw new ApiError(0, PANEL_GONE);
   }
   if (response.ok) return response;
   const problem = await problemOf(response);

@@ -19,7 +19,8 @@ struct Request {
   std::map<std::string, std::string> headers;  // names in lower case
   std::map<std::string, std::string> cookies;
   std::string body = {};
-  std::string remote;  // the client's address, without its port
+  std::string remote;     // the client's address, without its port
+  bool is_https = false;  // whether the client's connection to the web server is encrypted
   // Whether the client has closed its side of the connection. May be called only until the handler
   // returns. If the function is empty, this is not known.
   std::function<bool()> has_left = {};

@@ -1,6 +1,7 @@
 #include "relay/satpanel/http/http_server.h"
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <microhttpd.h>
 #include <poll.h>
@@ -21,6 +22,9 @@
 #include <stdexcept>
 #include <thread>
 
+#include "relay/ops/control/unix_listener.h"
+#include "relay/satpanel/http/forwarding.h"
+
 namespace satrelay::panel {
 namespace {
 
@@ -30,9 +34,6 @@ using Clock = std::chrono::steady_clock;
 constexpr std::size_t kSlowestClient = 64'000;
 // A body of at most this many bytes is sent even if the limit of unsent bytes is exceeded.
 constexpr std::size_t kSmallBody = 4'096;
-// The allowed versions of TLS, in GnuTLS's syntax. NORMAL alone includes TLS 1.0 and 1.1, which are
-// deprecated (RFC 8996).
-constexpr const char* kTlsPriorities = "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2";
 
 sockaddr_storage address_of(const ServerOptions& options) {
   sockaddr_storage storage{};
@@ -73,6 +74,23 @@ bool is_closed(int descriptor) {
   return ::poll(&far_end, 1, 0) > 0;
 }
 
+// Returns the values of all headers with this name.
+std::vector<std::string> headers_of(MHD_Connection* connection, const char* name) {
+  struct Search {
+    const char* name;
+    std::vector<std::string> found;
+  } search{name, {}};
+  const auto look = [](void* cls, MHD_ValueKind /*kind*/, const char* key, const char* value) {
+    auto& wanted = *static_cast<Search*>(cls);
+    if (key != nullptr && ::strcasecmp(key, wanted.name) == 0) {
+      wanted.found.emplace_back(value == nullptr ? "" : value);
+    }
+    return MHD_YES;
+  };
+  MHD_get_connection_values(connection, MHD_HEADER_KIND, look, &search);
+  return search.found;
+}
+
 using Texts = std::map<std::string, std::string>;
 
 MHD_Result add_value(void* cls, MHD_ValueKind /*kind*/, const char* key, const char* value) {
@@ -105,7 +123,7 @@ class HttpServer::Impl {
   }
 
  private:
-  // A TCP connection, with its deadline.
+  // A connection, with its deadline.
   struct Client {
     int descriptor = -1;
     Clock::time_point since;  // when the server began to wait for a request, or to send an answer
@@ -118,13 +136,13 @@ class HttpServer::Impl {
   // A request and its answer. An exchange exists from the arrival of the request's head until the
   // answer has been sent.
   struct Exchange {
+    enum class Step : std::uint8_t { kArriving, kHandedOver, kReady };
     MHD_Connection* connection = nullptr;
     Client* client = nullptr;
     Request request;
     Response response;
     bool is_too_long = false;
-    bool is_handed_over = false;
-    bool is_ready = false;  // true if `response` is complete
+    Step step = Step::kArriving;  // at kReady `response` is complete
   };
 
   // An answer that is a stream. MHD_resume_connection() may be called only while `is_suspended`.
@@ -154,7 +172,11 @@ class HttpServer::Impl {
   static void on_stream_end(void* cls);
   static void on_body_end(void* cls);
 
+  void listen_at_port(const ServerOptions& options);
+  void listen_at_socket(const ServerOptions& options);
+  bool start(unsigned flags, MHD_OptionItem where);
   MHD_Result begin(MHD_Connection* connection, const char* url, const char* method, void** context);
+  bool name_client(Exchange& exchange) const;
   bool hand_over(Exchange& exchange);
   MHD_Result answer(Exchange& exchange);
   MHD_Response* make_response(Exchange& exchange);
@@ -165,6 +187,7 @@ class HttpServer::Impl {
 
   const ServerLimits limits_;
   Handler handler_;
+  std::unique_ptr<ops::UnixListener> socket_;  // nullptr if the server listens at a port
   MHD_Daemon* daemon_ = nullptr;
 
   std::mutex mutex_;  // guards the next three members
@@ -189,42 +212,53 @@ class HttpServer::Impl {
 
 HttpServer::Impl::Impl(const ServerOptions& options, Handler handler)
     : limits_(options.limits), handler_(std::move(handler)) {
-  sockaddr_storage address = address_of(options);
-  // Use poll() instead of epoll. If exactly 128 events, or a multiple of 128, arrive at once,
-  // libmicrohttpd 0.9.75 does not handle them until another event arrives.
-  unsigned flags = MHD_USE_POLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME;
-  if (address.ss_family == AF_INET6) flags |= MHD_USE_IPv6;
-  std::vector<MHD_OptionItem> items{{MHD_OPTION_CONNECTION_LIMIT, limits_.connections, nullptr},
-                                    {MHD_OPTION_CONNECTION_TIMEOUT, limits_.idle.count(), nullptr},
-                                    {MHD_OPTION_STRICT_FOR_CLIENT, 1, nullptr}};
-  if (!options.certificate.empty()) {
-    flags |= MHD_USE_TLS;
-    // The library reads these texts only during MHD_start_daemon(), and does not copy them.
-    items.push_back({MHD_OPTION_HTTPS_MEM_CERT, 0, const_cast<char*>(options.certificate.c_str())});
-    items.push_back({MHD_OPTION_HTTPS_MEM_KEY, 0, const_cast<char*>(options.key.c_str())});
-    items.push_back({MHD_OPTION_HTTPS_PRIORITIES, 0, const_cast<char*>(kTlsPriorities)});
-  }
-  if (!is_loopback(options.address)) {
-    items.push_back({MHD_OPTION_PER_IP_CONNECTION_LIMIT, limits_.connections_of_address, nullptr});
-  }
-  items.push_back({MHD_OPTION_END, 0, nullptr});
-  errno = 0;
-  daemon_ = MHD_start_daemon(flags, 0, nullptr, nullptr, &on_request, this, MHD_OPTION_SOCK_ADDR,
-                             &address,  //
-                             MHD_OPTION_NOTIFY_CONNECTION, &on_connection, this,
-                             MHD_OPTION_NOTIFY_COMPLETED, &on_completed, this,  //
-                             MHD_OPTION_ARRAY, items.data(), MHD_OPTION_END);
-  if (daemon_ == nullptr) {
-    // The library does not report why it failed, so guess from errno and from the options.
-    const std::string why =
-        errno == EADDRINUSE || errno == EACCES || errno == EADDRNOTAVAIL ? std::strerror(errno)
-        : options.certificate.empty()                                    ? "no socket, or no thread"
-                                      : "the certificate and the key are not a pair of PEM files";
-    throw std::runtime_error(
-        fmt::format("cannot listen at {} port {}: {}", options.address, options.port, why));
+  if (options.socket.empty()) {
+    listen_at_port(options);
+  } else {
+    listen_at_socket(options);
   }
   for (int i = 0; i < limits_.threads; ++i) threads_.emplace_back([this] { work(); });
   threads_.emplace_back([this] { keep_deadlines(); });
+}
+
+void HttpServer::Impl::listen_at_port(const ServerOptions& options) {
+  sockaddr_storage address = address_of(options);
+  errno = 0;
+  if (start(address.ss_family == AF_INET6 ? MHD_USE_IPv6 : MHD_NO_FLAG,
+            {MHD_OPTION_SOCK_ADDR, 0, &address})) {
+    return;
+  }
+  // The library does not report why it failed, so guess from errno.
+  const bool is_known = errno == EADDRINUSE || errno == EACCES || errno == EADDRNOTAVAIL;
+  throw std::runtime_error(
+      fmt::format("cannot listen at {} port {}: {}", options.address, options.port,
+                  is_known ? std::strerror(errno) : "no socket, or no thread"));
+}
+
+void HttpServer::Impl::listen_at_socket(const ServerOptions& options) {
+  socket_ = std::make_unique<ops::UnixListener>(options.socket, SOMAXCONN, options.access);
+  // The library closes its descriptor, and the listener closes its own.
+  const int descriptor = ::fcntl(socket_->descriptor(), F_DUPFD_CLOEXEC, 0);
+  if (descriptor < 0 || !start(MHD_NO_FLAG, {MHD_OPTION_LISTEN_SOCKET, descriptor, nullptr})) {
+    throw std::runtime_error("cannot listen at unix:" + options.socket +
+                             ": no descriptor, or no thread");
+  }
+}
+
+bool HttpServer::Impl::start(unsigned flags, MHD_OptionItem where) {
+  // Use poll() instead of epoll. If exactly 128 events, or a multiple of 128, arrive at once,
+  // libmicrohttpd 0.9.75 does not handle them until another event arrives.
+  flags |= MHD_USE_POLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME;
+  MHD_OptionItem items[] = {where,
+                            {MHD_OPTION_CONNECTION_LIMIT, limits_.connections, nullptr},
+                            {MHD_OPTION_CONNECTION_TIMEOUT, limits_.idle.count(), nullptr},
+                            {MHD_OPTION_STRICT_FOR_CLIENT, 1, nullptr},
+                            {MHD_OPTION_END, 0, nullptr}};
+  daemon_ = MHD_start_daemon(flags, 0, nullptr, nullptr, &on_request, this,  //
+                             MHD_OPTION_NOTIFY_CONNECTION, &on_connection, this,
+                             MHD_OPTION_NOTIFY_COMPLETED, &on_completed, this,  //
+                             MHD_OPTION_ARRAY, items, MHD_OPTION_END);
+  return daemon_ != nullptr;
 }
 
 HttpServer::Impl::~Impl() {
@@ -337,8 +371,8 @@ MHD_Result HttpServer::Impl::on_request(void* cls, MHD_Connection* connection, c
       *size = 0;
       return MHD_YES;
     }
-    if (exchange.is_ready) return self.answer(exchange);
-    if (exchange.is_handed_over) return MHD_YES;
+    if (exchange.step == Exchange::Step::kReady) return self.answer(exchange);
+    if (exchange.step == Exchange::Step::kHandedOver) return MHD_YES;
     ++self.requests_;
     {
       const std::lock_guard lock(self.clients_mutex_);
@@ -352,6 +386,12 @@ MHD_Result HttpServer::Impl::on_request(void* cls, MHD_Connection* connection, c
           problem(413, fmt::format("The body may have {} bytes.", self.limits_.body));
       return self.answer(exchange);
     }
+    if (!self.name_client(exchange)) {
+      exchange.response = problem(400,
+                                  "X-Real-IP must be one IP address, and X-Forwarded-Proto must be "
+                                  "http or https. The web server in front of satpanel sets them.");
+      return self.answer(exchange);
+    }
     if (self.hand_over(exchange)) return MHD_YES;
     ++self.refused_busy_;
     exchange.response = problem(503, "Too many requests wait. Try again in a few seconds.");
@@ -361,9 +401,24 @@ MHD_Result HttpServer::Impl::on_request(void* cls, MHD_Connection* connection, c
   }
 }
 
+// Finds the client's address. Returns false if the web server names the client in a wrong way.
+bool HttpServer::Impl::name_client(Exchange& exchange) const {
+  Request& request = exchange.request;
+  if (socket_ == nullptr) {
+    // Any program of this machine may connect here, so its headers prove nothing.
+    request.remote = remote_of(exchange.connection);
+    return true;
+  }
+  auto client = read_forwarding(headers_of(exchange.connection, "X-Real-IP"),
+                                headers_of(exchange.connection, "X-Forwarded-Proto"));
+  if (!client) return false;
+  request.remote = std::move(client->address);
+  request.is_https = client->is_https;
+  return true;
+}
+
 bool HttpServer::Impl::hand_over(Exchange& exchange) {
   Request& request = exchange.request;
-  request.remote = remote_of(exchange.connection);
   request.has_left = [descriptor = exchange.client->descriptor] { return is_closed(descriptor); };
   MHD_get_connection_values(exchange.connection, MHD_HEADER_KIND, &add_header, &request.headers);
   MHD_get_connection_values(exchange.connection, MHD_GET_ARGUMENT_KIND, &add_value, &request.query);
@@ -371,7 +426,7 @@ bool HttpServer::Impl::hand_over(Exchange& exchange) {
   const std::lock_guard lock(mutex_);
   if (is_stopping_ || waiting_.size() >= limits_.waiting) return false;
   waiting_.push_back(&exchange);
-  exchange.is_handed_over = true;
+  exchange.step = Exchange::Step::kHandedOver;
   MHD_suspend_connection(exchange.connection);
   changed_.notify_all();
   return true;
@@ -395,7 +450,7 @@ void HttpServer::Impl::work() {
     } catch (const std::exception& error) {
       exchange.response = problem(500, error.what());
     }
-    exchange.is_ready = true;
+    exchange.step = Exchange::Step::kReady;
     // From here on, only the library's thread may use the exchange.
     MHD_resume_connection(exchange.connection);
     lock.lock();

@@ -1,7 +1,8 @@
-// The panel's HTTP server, which uses libmicrohttpd. One thread serves all connections and never
-// blocks. A few threads call the handler. The numbers of connections, waiting requests and streams
-// are limited, as is the size of a body, and each connection has a deadline. So a slow client
-// delays others only briefly.
+// The panel's HTTP server, which uses libmicrohttpd. It serves this machine only: a loopback
+// address, or a UNIX socket for a web server. One thread serves all connections and never blocks. A
+// few threads call the handler. The numbers of connections, waiting requests and streams are
+// limited, as is the size of a body, and each connection has a deadline. So a slow client delays
+// others only briefly.
 #pragma once
 
 #include <chrono>
@@ -10,6 +11,7 @@
 #include <memory>
 #include <string>
 
+#include "relay/ops/control/socket_access.h"
 #include "relay/satpanel/http/http.h"
 
 namespace satrelay::panel {
@@ -29,23 +31,21 @@ struct ServerLimits {
   // How long it may take to send an answer. Each 64 kB of the answer add a second.
   std::chrono::seconds answer{120};
   std::size_t unread = 64'000'000;  // maximum number of unsent bytes of all answers together
-  // Maximum number of connections from one address. A loopback address has no such limit.
-  unsigned connections_of_address = 64;
   // Interval of heartbeats on a stream that sends nothing else.
   std::chrono::seconds heartbeat{10};
 };
 
 struct ServerOptions {
-  std::string address = "127.0.0.1";  // an IPv4 or IPv6 address
+  std::string address = "127.0.0.1";  // a loopback address, IPv4 or IPv6
   std::uint16_t port = 0;             // 0 means any free port
-  // Texts in PEM. Either both or neither must be given. If they are given, the server accepts only
-  // HTTPS, with TLS 1.2 or later.
-  std::string certificate = {};
-  std::string key = {};
+  // Path of a UNIX socket. If it is given, the server listens there instead, and takes a client's
+  // address from the headers of the web server that connects to it (forwarding.h).
+  std::string socket = {};
+  ops::SocketAccess access = {};  // the users that may connect to `socket`
   ServerLimits limits = {};
 };
 
-// Whether `address` is a loopback address. All clients on the machine share such an address.
+// Whether `address` is a loopback address, which only clients on this machine reach.
 inline bool is_loopback(const std::string& address) {
   return address == "::1" || address.starts_with("127.");
 }
@@ -53,13 +53,13 @@ inline bool is_loopback(const std::string& address) {
 class HttpServer {
  public:
   // Opens the socket, and answers requests by calling `handler` from several threads. Throws
-  // std::runtime_error with the reason, for example a wrong certificate.
+  // std::runtime_error with the reason, for example a port that is in use.
   HttpServer(const ServerOptions& options, Handler handler);
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
   ~HttpServer();
 
-  std::uint16_t port() const;
+  std::uint16_t port() const;  // 0 if it listens at a UNIX socket
   // Makes the server poll all streams for new bytes. May be called from any thread.
   void wake_streams();
 

@@ -1,16 +1,12 @@
 """satpanel without a browser: what each role may do, what satpanel answers, and how it bears hostile clients."""
 
-import http.client
 import json
-import os
 import random
 import signal
 import socket
-import ssl
 import subprocess
 import tempfile
 import time
-import warnings
 from concurrent.futures import ThreadPoolExecutor
 
 from harness import Lab, check, connection, converse, eventually, note
@@ -51,7 +47,6 @@ def test_users(lab: Lab) -> None:
     check_wrong_passwords(lab)
     check_without_users(lab)
     check_wrong_files()
-    check_tls(lab)
 
 
 def check_roles(lab: Lab) -> None:
@@ -138,67 +133,6 @@ def check_wrong_files() -> None:
             )
             check(done.returncode == 2, f"{options}: {done.returncode} {done.stderr}")
             check(options[1] in done.stderr, f"{options}: {done.stderr}")
-
-
-def speaks(port: int, certificate: str, version: ssl.TLSVersion) -> bool:
-    context = ssl.create_default_context(cafile=certificate)
-    # At its usual level OpenSSL itself no longer speaks some of these versions.
-    context.set_ciphers("ALL:@SECLEVEL=0")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)
-        context.minimum_version = context.maximum_version = version
-    try:
-        with socket.create_connection(("127.0.0.1", port), 5) as stream:
-            with context.wrap_socket(stream, server_hostname="127.0.0.1") as secure:
-                secure.sendall(b"GET /api/v1/session HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
-                answer = secure.recv(65536)
-    except (ssl.SSLError, ConnectionError):
-        return False
-    check(answer.startswith(b"HTTP/1.1 200 "), f"{version.name}: {answer}")
-    check(b"Strict-Transport-Security: max-age=" in answer, f"no HSTS: {answer}")
-    return True
-
-
-def check_tls(lab: Lab) -> None:
-    with tempfile.TemporaryDirectory(prefix="satpanel-tls-") as folder:
-        certificate, key = (os.path.join(folder, name) for name in ("panel.pem", "panel.key"))
-        subprocess.run(
-            ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256"]
-            + ["-nodes", "-days", "2", "-subj", "/CN=satpanel"]
-            + ["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", certificate],
-            check=True,
-            capture_output=True,
-        )
-        options = ("--certificate", certificate, "--key", key)
-        with panel_of(lab.gateway_a, options=options) as panel:
-            check(f"listens at https://127.0.0.1:{panel.port}/" in panel.log(), panel.log())
-            spoken = {
-                version.name: speaks(panel.port, certificate, version)
-                for version in (
-                    ssl.TLSVersion.TLSv1,
-                    ssl.TLSVersion.TLSv1_1,
-                    ssl.TLSVersion.TLSv1_2,
-                    ssl.TLSVersion.TLSv1_3,
-                )
-            }
-            check(
-                spoken == {"TLSv1": False, "TLSv1_1": False, "TLSv1_2": True, "TLSv1_3": True},
-                f"what is spoken: {spoken}",
-            )
-            with socket.create_connection(("127.0.0.1", panel.port), 5) as plain:
-                plain.sendall(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
-                check(not plain.recv(65536).startswith(b"HTTP/"), "it answers without TLS")
-
-            # The cookie is for HTTPS only.
-            secure = http.client.HTTPSConnection(
-                "127.0.0.1", panel.port, context=ssl.create_default_context(cafile=certificate)
-            )
-            body = json.dumps({"name": "ann", "password": PASSWORD})
-            secure.request("POST", "/api/v1/session", body, {"Content-Type": "application/json"})
-            cookie = secure.getresponse().getheader("Set-Cookie", "")
-            secure.close()
-            check(cookie.startswith(f"satpanel_{panel.port}="), cookie)
-            check({"HttpOnly", "SameSite=Strict", "Secure"} <= set(cookie.split("; ")), cookie)
 
 
 def check_without_users(lab: Lab) -> None:

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <initializer_list>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -15,6 +17,17 @@ ParsedOptions parsed(std::initializer_list<const char*> words) {
   std::vector<const char*> argv{"satpanel"};
   argv.insert(argv.end(), words.begin(), words.end());
   return parse_options(static_cast<int>(argv.size()), argv.data());
+}
+
+// Returns the error message of options that are refused.
+std::string told(const std::vector<const char*>& words) {
+  std::vector<const char*> argv{"satpanel"};
+  argv.insert(argv.end(), words.begin(), words.end());
+  testing::internal::CaptureStderr();
+  const ParsedOptions refused = parse_options(static_cast<int>(argv.size()), argv.data());
+  EXPECT_EQ(refused.exit, 2);
+  EXPECT_FALSE(refused.options);
+  return testing::internal::GetCapturedStderr();
 }
 
 ServeOptions parse(std::initializer_list<const char*> words) {
@@ -39,37 +52,69 @@ TEST(Options, ListenAtTheLoopbackAddressByThemselves) {
   EXPECT_EQ(parse({"--listen", "[::1]:80"}).server.address, "::1");
 }
 
-// A panel that other machines can reach needs users and a certificate. Without them it does not
-// start.
-TEST(Options, ElsewhereTheyNeedUsersAndACertificate) {
+// The panel does not encrypt, so it does not listen where other machines reach it.
+TEST(Options, ListenAtNoAddressThatOtherMachinesReach) {
   for (const char* where : {"192.0.2.1:8440", "0.0.0.0:8440", "[::]:8440", "[2001:db8::1]:8440",
                             "[::ffff:127.0.0.1]:8440"}) {
     EXPECT_EQ(parsed({"--listen", where}).exit, 2) << where;
-    EXPECT_EQ(parsed({"--listen", where, "--users", "u"}).exit, 2) << where;
-    EXPECT_EQ(parsed({"--listen", where, "--certificate", "c", "--key", "k"}).exit, 2) << where;
-    EXPECT_TRUE(
-        parsed({"--listen", where, "--users", "u", "--certificate", "c", "--key", "k"}).options)
-        << where;
+    const std::string said = told({"--listen", where, "--users", "u"});
+    EXPECT_NE(said.find("nginx"), std::string::npos) << said;
+    EXPECT_NE(said.find("docs/panel.md, section \"From other machines\""), std::string::npos)
+        << said;
   }
   for (const char* where : {"127.0.0.1:0", "127.8.9.10:8440", "[::1]:8440"}) {
     EXPECT_TRUE(parsed({"--listen", where}).options) << where;
   }
 }
 
-TEST(Options, ObjectInWordsOfWhatIsMissing) {
-  ServeOptions options;
-  options.server.address = "192.0.2.1";
-  EXPECT_NE(object_to(options).find("--users"), std::string::npos);
-  options.users = "u";
-  EXPECT_NE(object_to(options).find("--certificate"), std::string::npos);
-  options.server.certificate = "c";
-  EXPECT_NE(object_to(options).find("belong together"), std::string::npos);
-  options.server.key = "k";
-  EXPECT_EQ(object_to(options), "");
-  // A key without its certificate is an error even if only local clients connect.
-  ServeOptions local;
-  local.server.key = "k";
-  EXPECT_NE(object_to(local), "");
+// A unit of an earlier version names a certificate and a key.
+TEST(Options, SayWhatToDoInsteadOfACertificate) {
+  for (const auto& words :
+       {std::vector<const char*>{"--certificate", "c", "--key", "k"},
+        {"--listen", "0.0.0.0:8440", "--users", "u", "--key=k", "--certificate=c"},
+        {"--key", "k"},
+        {"--certificate"}}) {
+    const std::string said = told(words);
+    EXPECT_NE(said.find("Remove --certificate and --key"), std::string::npos) << said;
+    EXPECT_NE(said.find("nginx"), std::string::npos) << said;
+    EXPECT_NE(said.find("section \"From other machines\""), std::string::npos) << said;
+  }
+  testing::internal::CaptureStdout();
+  EXPECT_EQ(parsed({"--help"}).exit, 0);
+  const std::string help = testing::internal::GetCapturedStdout();
+  EXPECT_NE(help.find("--listen-group"), std::string::npos) << help;
+  EXPECT_EQ(help.find("--certificate"), std::string::npos) << help;
+  EXPECT_EQ(help.find("--key"), std::string::npos) << help;
+}
+
+TEST(Options, ListenAtASocketForAWebServer) {
+  const ServeOptions options =
+      parse({"--listen", "unix:/run/p.sock", "--users", "u", "--listen-group", "www-data"});
+  EXPECT_EQ(options.server.socket, "/run/p.sock");
+  EXPECT_EQ(options.listen_group, "www-data");
+  // Through a web server, other machines reach the panel.
+  EXPECT_NE(told({"--listen", "unix:/run/p.sock"}).find("--users"), std::string::npos);
+  EXPECT_NE(told({"--listen-group", "www-data"}).find("unix:PATH"), std::string::npos);
+}
+
+TEST(Options, TheDocumentHasTheSectionThatARefusalNames) {
+  std::ifstream file(std::string(SATRELAY_DOCS) + "/panel.md");
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  EXPECT_NE(text.find("\n## From other machines\n"), std::string::npos);
+}
+
+TEST(Options, AnAddressToListenAtMayBeAPath) {
+  const auto found = parse_listen("unix:/run/satpanel/panel.sock");
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->socket, "/run/satpanel/panel.sock");
+  EXPECT_EQ(found->address, "");
+  EXPECT_TRUE(parse_listen("unix:/" + std::string(106, 'x')));
+  for (const std::string& wrong :
+       {std::string("unix:"), std::string("unix:panel.sock"), std::string("unix:./panel.sock"),
+        std::string("unix://"), std::string("unix:/run/"), std::string("/run/satpanel/panel.sock"),
+        std::string("UNIX:/run/p.sock"), "unix:/" + std::string(107, 'x')}) {
+    EXPECT_FALSE(parse_listen(wrong)) << wrong;
+  }
 }
 
 TEST(Options, AnAddressToListenAtHasAPort) {
@@ -96,8 +141,14 @@ TEST(Options, OfAPanelForThisMachineTheNamesAreKnown) {
                                                             "127.0.0.2", "panel.example"}));
   options.server.address = "::1";
   EXPECT_EQ(known_hosts(options).at(3), "[::1]");
-  options.server.address = "192.0.2.1";
-  EXPECT_TRUE(known_hosts(options).empty()) << "others may call it by any name";
+}
+
+TEST(Options, AtASocketTheNamesAreThoseOfTheWebServer) {
+  ServeOptions options;
+  options.server.socket = "/run/p.sock";
+  EXPECT_TRUE(known_hosts(options).empty()) << "the web server decides";
+  options.hosts = {"panel.example"};
+  EXPECT_EQ(known_hosts(options), (std::vector<std::string>{"panel.example"}));
 }
 
 }  // namespace

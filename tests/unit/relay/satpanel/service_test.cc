@@ -79,11 +79,12 @@ class ServiceTest : public testing::Test {
     service_ = std::make_unique<Service>(std::move(options), link_, observer_, history_, *file_,
                                          sessions_);
   }
-  Response log_in() {
-    return service_->answer(
-        request_of("POST", "/api/v1/session",
-                   {{"host", "localhost:8440"}, {"content-type", "application/json"}},
-                   R"({"name": "ann", "password": "pass"})"));
+  Response log_in(bool is_https = false) {
+    Request request = request_of("POST", "/api/v1/session",
+                                 {{"host", "localhost:8440"}, {"content-type", "application/json"}},
+                                 R"({"name": "ann", "password": "pass"})");
+    request.is_https = is_https;
+    return service_->answer(request);
   }
 
   TemporaryFolder folder_;
@@ -118,13 +119,13 @@ TEST_F(ServiceTest, GivesACookieThatNoScriptReadsAndNoOtherSiteSends) {
   EXPECT_NE(cookie.find("; HttpOnly"), std::string::npos) << cookie;
   EXPECT_NE(cookie.find("; SameSite=Strict"), std::string::npos) << cookie;
   EXPECT_NE(cookie.find("; Path=/"), std::string::npos) << cookie;
-  EXPECT_EQ(cookie.find("Secure"), std::string::npos) << "of a panel without encryption";
+  EXPECT_EQ(cookie.find("Secure"), std::string::npos) << "of a connection without encryption";
   EXPECT_EQ(header_of(response, "Strict-Transport-Security"), "");
 }
 
-TEST_F(ServiceTest, OfAnEncryptedPanelTheCookieNeverGoesPlain) {
-  start({.version = "", .is_tls = true, .hosts = {}});
-  const Response response = log_in();
+// The web server has told the panel that the browser's connection is encrypted.
+TEST_F(ServiceTest, OfAnEncryptedConnectionTheCookieNeverGoesPlain) {
+  const Response response = log_in(true);
   ASSERT_EQ(response.status, 200) << response.body;
   EXPECT_TRUE(header_of(response, "Set-Cookie").ends_with("; Secure"));
   EXPECT_EQ(header_of(response, "Strict-Transport-Security"), "max-age=31536000");

@@ -4,14 +4,22 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <filesystem>
+#include <fstream>
 #include <future>
 #include <mutex>
 #include <thread>
+
+#include "relay/ops/control/control_client.h"
+#include "relay/ops/control/socket_access.h"
+#include "tests/unit/temporary_folder.h"
 
 namespace satrelay::panel::http_server_test {
 namespace {
@@ -22,16 +30,15 @@ using Clock = std::chrono::steady_clock;
 // A client that can send any bytes.
 class RawClient {
  public:
-  // `from`: an address of the loopback interface.
-  explicit RawClient(std::uint16_t port, std::uint32_t from = INADDR_LOOPBACK)
-      : descriptor_(::socket(AF_INET, SOCK_STREAM, 0)) {
+  explicit RawClient(std::uint16_t port) : descriptor_(::socket(AF_INET, SOCK_STREAM, 0)) {
     sockaddr_in address{};
     address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(from);
-    ::bind(descriptor_, reinterpret_cast<const sockaddr*>(&address), sizeof address);
     address.sin_port = htons(port);
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     ::connect(descriptor_, reinterpret_cast<const sockaddr*>(&address), sizeof address);
+  }
+  explicit RawClient(const std::string& path) : descriptor_(::socket(AF_UNIX, SOCK_STREAM, 0)) {
+    ops::connect_control(descriptor_, ops::control_address(path));
   }
   RawClient(RawClient&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
   RawClient& operator=(RawClient&&) = delete;
@@ -74,7 +81,8 @@ std::string get(std::uint16_t port, const std::string& request = kGet) {
 Response echo(const Request& request) {
   return {.type = "text/plain",
           .body = request.method + " " + request.path + " " + request.parameter("a") + " " +
-                  request.header("x-mark") + " " + request.body + " from " + request.remote};
+                  request.header("x-mark") + " " + request.body + " from " + request.remote +
+                  (request.is_https ? " encrypted" : " plain")};
 }
 
 ServerOptions options(ServerLimits limits = {}) { return {.limits = limits}; }
@@ -103,7 +111,6 @@ TEST(HttpServer, SaysThatThereIsNoSuchAddress) {
   EXPECT_THROW(HttpServer({.address = "192.0.2.1"}, echo), std::runtime_error);
   HttpServer first(options(), echo);
   EXPECT_THROW(HttpServer({.port = first.port()}, echo), std::runtime_error);
-  EXPECT_THROW(HttpServer({.certificate = "none", .key = "none"}, echo), std::runtime_error);
 }
 
 TEST(HttpServer, AnswersWhatItsHandlerThrows) {
@@ -147,32 +154,117 @@ TEST(HttpServer, ServesOthersThroughAThousandSlowClients) {
   EXPECT_NE(client.hear("\r\n\r\n", 15s).find("200 OK"), std::string::npos);
 }
 
-// If clients have different addresses, one address must not take the room of the others.
-TEST(HttpServer, RefusesConnectionsOfAnAddressBeyondItsShare) {
-  HttpServer server({.address = "0.0.0.0", .limits = {.connections_of_address = 3}}, echo);
-  std::vector<RawClient> clients;
-  for (int i = 0; i < 3; ++i) {
-    clients.emplace_back(server.port());
-    clients.back().say(kGet);
-    EXPECT_NE(clients.back().hear("\r\n\r\n").find("200 OK"), std::string::npos) << i;
-  }
-  RawClient beyond(server.port());
-  beyond.say(kGet);
-  EXPECT_EQ(beyond.hear("\r\n\r\n"), "");
-  EXPECT_TRUE(beyond.is_over());
-  RawClient other(server.port(), INADDR_LOOPBACK + 1);
-  other.say(kGet);
-  EXPECT_NE(other.hear("\r\n\r\n").find("200 OK"), std::string::npos);
+// Any program of this machine may connect to the port, and write any header.
+TEST(HttpServer, BelievesNoHeaderAboutTheClientAtAPort) {
+  HttpServer server(options(), echo);
+  const std::string heard = get(server.port(),
+                                "GET / HTTP/1.1\r\nHost: x\r\nX-Real-IP: 192.0.2.7\r\n"
+                                "X-Forwarded-Proto: https\r\n\r\n");
+  EXPECT_NE(heard.find("from 127.0.0.1 plain"), std::string::npos) << heard;
 }
 
-TEST(HttpServer, GivesOnALoopbackAddressAllClientsTheirShareTogether) {
-  HttpServer server(options({.connections_of_address = 3}), echo);
-  std::vector<RawClient> clients;
-  for (int i = 0; i < 6; ++i) {
-    clients.emplace_back(server.port());
-    clients.back().say(kGet);
-    EXPECT_NE(clients.back().hear("\r\n\r\n").find("200 OK"), std::string::npos) << i;
+// The server at a UNIX socket, and its clients.
+class SocketServer : public testing::Test {
+ protected:
+  ServerOptions at_socket() const { return {.socket = path_, .access = ops::resolve("", 0660)}; }
+  mode_t mode() const {
+    struct stat status {};
+    return ::lstat(path_.c_str(), &status) == 0 ? status.st_mode & 07777U : 0;
   }
+  // Returns the answer up to `end`.
+  std::string ask(const std::string& headers, const std::string& end = "plain") const {
+    RawClient client(path_);
+    client.say("GET / HTTP/1.1\r\nHost: x\r\n" + headers + "\r\n");
+    client.hear("\r\n\r\n");
+    return client.hear(end);
+  }
+  TemporaryFolder folder_;
+  const std::string path_ = folder_.file("panel.sock");
+};
+
+TEST_F(SocketServer, BelievesTheWebServerAboutTheClient) {
+  HttpServer server(at_socket(), echo);
+  EXPECT_EQ(server.port(), 0);
+  EXPECT_NE(ask("X-Real-IP: 2001:db8::7\r\nX-Forwarded-Proto: https\r\n", "encrypted")
+                .find("from 2001:db8::7 encrypted"),
+            std::string::npos);
+  EXPECT_NE(ask("x-real-ip: 192.0.2.7\r\nX-Forwarded-Proto: http\r\n").find("from 192.0.2.7 plain"),
+            std::string::npos);
+  EXPECT_NE(ask("").find("from 127.0.0.1 plain"), std::string::npos);
+  EXPECT_NE(ask("X-Forwarded-For: 192.0.2.7\r\n").find("from 127.0.0.1 plain"), std::string::npos);
+}
+
+TEST_F(SocketServer, RefusesAClientThatHasTwoAddressesOrNone) {
+  HttpServer server(at_socket(), echo);
+  for (const char* wrong :
+       {"X-Real-IP: 192.0.2.7\r\nX-Real-IP: 192.0.2.8\r\n",
+        "X-Real-IP: 192.0.2.7\r\nx-real-ip: 192.0.2.7\r\n", "X-Real-IP: 192.0.2.7, 192.0.2.8\r\n",
+        "X-Real-IP: here\r\n", "X-Real-IP:\r\n", "X-Forwarded-Proto: ftp\r\n",
+        "X-Forwarded-Proto: https\r\nX-Forwarded-Proto: https\r\n"}) {
+    const std::string heard = ask(wrong, "}");
+    EXPECT_NE(heard.find(" 400 "), std::string::npos) << wrong << heard;
+    EXPECT_EQ(heard.find("from"), std::string::npos) << wrong;
+  }
+}
+
+TEST_F(SocketServer, HasTheModeOfItsAccessWhateverTheUmask) {
+  for (const mode_t mask : {0U, 0777U}) {
+    const mode_t before = ::umask(mask);
+    const HttpServer server(at_socket(), echo);
+    ::umask(before);
+    EXPECT_EQ(mode(), 0660U) << mask;
+  }
+  EXPECT_EQ(mode(), 0U) << "the file is gone with the server";
+}
+
+TEST_F(SocketServer, TakesThePlaceOfADeadServerOnly) {
+  // A killed server leaves its file.
+  const int dead = ::socket(AF_UNIX, SOCK_STREAM, 0);
+  const sockaddr_un address = ops::control_address(path_);
+  ASSERT_EQ(::bind(dead, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  ASSERT_EQ(::listen(dead, 1), 0);
+  EXPECT_THROW(HttpServer(at_socket(), echo), std::runtime_error) << "it still lives";
+  ::close(dead);
+  {
+    HttpServer server(at_socket(), echo);
+    EXPECT_THROW(HttpServer(at_socket(), echo), std::runtime_error);
+    EXPECT_NE(ask("").find("200 OK"), std::string::npos) << "the first server goes on";
+  }
+  std::ofstream(path_) << "a file of the operator";
+  EXPECT_THROW(HttpServer(at_socket(), echo), std::runtime_error);
+  EXPECT_TRUE(std::filesystem::is_regular_file(path_));
+  std::filesystem::remove(path_);
+  std::filesystem::create_symlink(folder_.file("elsewhere"), path_);
+  EXPECT_THROW(HttpServer(at_socket(), echo), std::runtime_error);
+  EXPECT_FALSE(std::filesystem::exists(folder_.file("elsewhere")));
+}
+
+TEST_F(SocketServer, RefusesAPathThatCannotBeASocket) {
+  EXPECT_THROW(HttpServer({.socket = folder_.file(std::string(108, 'x'))}, echo),
+               std::runtime_error);
+  EXPECT_THROW(HttpServer({.socket = folder_.file("no/folder")}, echo), std::runtime_error);
+}
+
+TEST_F(SocketServer, TellsThatTheClientHasLeft) {
+  std::promise<bool> was_there;
+  std::promise<bool> left;
+  HttpServer server(at_socket(), [&](const Request& request) {
+    was_there.set_value(!request.has_left());
+    const auto begin = Clock::now();
+    while (!request.has_left() && Clock::now() - begin < 10s) std::this_thread::sleep_for(10ms);
+    left.set_value(request.has_left());
+    return Response{};
+  });
+  auto seen = was_there.get_future();
+  {
+    RawClient client(path_);
+    client.say(kGet);
+    ASSERT_EQ(seen.wait_for(10s), std::future_status::ready);
+    EXPECT_TRUE(seen.get());
+  }
+  auto gone = left.get_future();
+  ASSERT_EQ(gone.wait_for(15s), std::future_status::ready);
+  EXPECT_TRUE(gone.get());
 }
 
 TEST(HttpServer, RefusesRequestsBeyondThoseThatMayWait) {
