@@ -292,6 +292,33 @@ def test_panel(system: System) -> None:
     check("no gateway" not in told, f"the panel finds no gateway: {told}")
 
 
+def test_panel_for_a_web_server(system: System) -> None:
+    """With the shipped drop-in, the panel listens at a socket that the group of nginx can use."""
+    drop_ins = "/etc/systemd/system/satpanel.service.d"
+    path = "/run/satpanel/panel.sock"
+    users = "/etc/satrelay/users.yaml"
+    ask = f"curl -sS -m 5 -o /dev/null -w %{{http_code}} --unix-socket {path} http://panel.example/"
+
+    def asks(as_user: str) -> tuple[int, str]:
+        return system.attempt(f"setpriv --reuid={as_user} --regid={as_user} --clear-groups {ask}")
+
+    system.run(f"echo 'correct horse' | satpanel user add ann --role administrator --users {users}")
+    system.run(f"install -D -m 644 -t {drop_ins} /usr/local/share/satrelay/nginx/satpanel-socket.conf")
+    try:
+        system.run("systemctl daemon-reload && systemctl restart satpanel", 60)
+        eventually(lambda: asks("www-data")[1].endswith("200"), SLOW, "the panel answers nginx")
+        told = system.run(f"stat -c '%U %G %a' {path}").strip()
+        check(told == "satpanel www-data 660", f"the socket is {told}")
+        status, text = asks("daemon")
+        check(status != 0, f"another user gets in: {text}")
+        system.run(f"kill -9 {system.supervisor('satpanel')}")
+        eventually(lambda: asks("www-data")[1].endswith("200"), SLOW, "the panel answers after it was killed")
+        told = system.journal("satpanel")
+        check(not any(refusal in told for refusal in REFUSALS), told)
+    finally:
+        system.run(f"rm -r {drop_ins} && systemctl daemon-reload && systemctl restart satpanel", 60)
+
+
 def test_two_gateways(system: System) -> None:
     """Two gateways with ports and sockets of their own."""
     system.run(f"systemctl stop {UNIT}", 60)

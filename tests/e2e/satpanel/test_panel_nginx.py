@@ -104,9 +104,10 @@ def is_spoken(site: Site, version: ssl.TLSVersion) -> bool:
     context = site.context()
     context.minimum_version = context.maximum_version = version
     try:
-        return site.ask("GET", "/", context=context).status == 200
+        site.ask("GET", "/", context=context)
     except (ssl.SSLError, ConnectionError):
         return False
+    return True
 
 
 def test_tls(site: Site, panel: Panel) -> None:
@@ -251,7 +252,8 @@ def test_limits_of_requests(site: Site, panel: Panel) -> None:
     passed = statuses.count(401)
     check(passed <= 201 + 50 * took + 1, f"{passed} requests passed in {took:.2f} s")
     # The next address of the same /64 is the same client; another /64, and another IPv4 address, are others.
-    sibling = statuses_of(site, "fd00:0:0:7::3", 300, head)
+    # A client that is new may send 200 at once.
+    sibling = statuses_of(site, "fd00:0:0:7::3", 190, head)
     check(429 in sibling, f"another address of the /64: {sibling}")
     for other in ("fd00:0:0:8::2", "127.0.0.30"):
         check(set(statuses_of(site, other, 50, head)) == {401}, f"{other} has the limit of another client")

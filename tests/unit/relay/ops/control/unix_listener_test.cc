@@ -62,6 +62,7 @@ TEST_F(Listener, OfManyThatFindAStaleFileAtOnceOneServes) {
     std::barrier begin(kThreads);
     std::vector<std::unique_ptr<UnixListener>> made(kThreads);
     std::vector<std::thread> threads;
+    threads.reserve(made.size());
     for (auto& each : made) {
       threads.emplace_back([&] {
         begin.arrive_and_wait();
