@@ -35,7 +35,8 @@ class RawClient {
     address.sin_family = AF_INET;
     address.sin_port = htons(port);
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    ::connect(descriptor_, reinterpret_cast<const sockaddr*>(&address), sizeof address);
+    static_cast<void>(
+        ::connect(descriptor_, reinterpret_cast<const sockaddr*>(&address), sizeof address));
   }
   explicit RawClient(const std::string& path) : descriptor_(::socket(AF_UNIX, SOCK_STREAM, 0)) {
     ops::connect_control(descriptor_, ops::control_address(path));
