@@ -1,7 +1,7 @@
 """The first day, as docs/guide.md tells it, from packages on a bare Debian to the first relayed connection.
 
-Two machines have root folders, processes and networks of their own, and no systemd. mmdebstrap makes the bare Debian, 12
-or 13, and apt fetches what the packages need. The commands and their times are kept as a transcript, in
+Two machines have root folders, processes and networks of their own, and no systemd. mmdebstrap makes the bare Debian,
+12 or 13, and apt fetches what the packages need. The commands and their times are kept as a transcript, in
 meson-logs/first-day-*.txt.
 
     [client eth0]====[eth1  station-b  eth2]====[satlink]====[eth2  station-a  eth1]====[eth0 server]
