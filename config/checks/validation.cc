@@ -3,22 +3,59 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <map>
+#include <set>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "config/checks/file_doubt.h"
+#include "config/model/traffic_class.h"
 #include "config/text/format.h"
 
 namespace satrelay::config {
 namespace {
 
-using Result = std::optional<Contradiction>;
+// The contradictions that are found. It keeps the first one about each path, because one value has
+// one mistake, and others about it mostly follow from the first.
+class Found {
+ public:
+  void add(const std::string& path, std::string message) {
+    if (paths_.insert(path).second) list_.push_back({path, std::move(message)});
+  }
+  bool has(const std::string& path) const { return paths_.contains(path); }
+  std::vector<Contradiction> list() && { return std::move(list_); }
 
-Result refuse(std::string path, std::string message) {
-  return Contradiction{std::move(path), std::move(message)};
-}
+ private:
+  std::vector<Contradiction> list_;
+  std::set<std::string> paths_;
+};
+
+// The names of links or of peers.
+class Names {
+ public:
+  template <typename T>
+  explicit Names(const std::vector<T>& named) {
+    for (const T& each : named) {
+      names_.insert(each.name);
+      if (names_.size() > kMostShown) continue;
+      text_ += (text_.empty() ? "" : ", ") + each.name;
+    }
+    if (named.size() > kMostShown) {
+      text_ += " and " + std::to_string(named.size() - kMostShown) + " more";
+    }
+  }
+  bool contains(std::string_view name) const { return names_.contains(name); }
+  // The list for a message, which must not grow with the file.
+  const std::string& text() const { return text_; }
+
+ private:
+  static constexpr std::size_t kMostShown = 20;
+  std::set<std::string_view> names_;
+  std::string text_;
+};
 
 std::string item(const char* list, std::size_t i) {
   return std::string(list) + "[" + std::to_string(i) + "]";
@@ -67,128 +104,152 @@ std::string not_a_host_of(const IpPrefix& subnet, const IpAddress& address) {
   return "";
 }
 
-bool overlap(const IpPrefix& a, const IpPrefix& b) {
-  return a.contains(b.address) || b.contains(a.address);
-}
-
 // --- ports ------------------------------------------------------------------------------------
 
-Result check_ports(const Port& first, const Port& second, const char* first_path,
-                   const char* second_path) {
-  const auto same = [&](const char* field, const std::string& a, const std::string& b) -> Result {
-    if (a.empty() || a != b) return std::nullopt;
-    return refuse(std::string(second_path) + "." + field,
-                  in_quotes(b) + " is the device of " + first_path + " already; write another");
+void check_ports(const Port& first, const Port& second, const char* first_path,
+                 const char* second_path, Found& found) {
+  const auto same = [&](const char* field, const std::string& a, const std::string& b) {
+    if (a.empty() || a != b) return;
+    found.add(std::string(second_path) + "." + field,
+              in_quotes(b) + " is the device of " + first_path + " already; write another");
   };
-  if (auto r = same("interface", first.interface, second.interface)) return r;
-  if (auto r = same("pci", first.pci, second.pci)) return r;
-  return same("socket", first.socket, second.socket);
+  same("interface", first.interface, second.interface);
+  same("pci", first.pci, second.pci);
+  same("socket", first.socket, second.socket);
+}
+
+void check_following(const Gateway& config, Found& found) {
+  if (!config.lan_follows_wan || !config.lan.interface.empty()) return;
+  found.add("lan_follows_wan",
+            "needs a kernel interface as port lan: no other one is switched off; write no");
 }
 
 // --- gateway ----------------------------------------------------------------------------------
 
-Result check_address(const GatewayAddress& gateway) {
+// Returns why this is no next hop of the gateway; empty if it is one.
+std::string not_a_hop(const GatewayAddress& gateway, const IpAddress& hop) {
+  const IpPrefix& subnet = gateway.address;
+  if (hop.version() != gateway.own.version()) {
+    return "is not of the same family as " + gateway.own.to_string() + "; write one family";
+  }
+  if (hop == gateway.own) return "is the gateway's own address; write the router's";
+  if (!subnet.contains(hop)) {
+    return "is not in the gateway's subnet " + subnet.to_string() + "; write a router that is";
+  }
+  const std::string why = not_a_host_of(subnet, hop);
+  return why.empty() ? "" : why + "; write the router's address";
+}
+
+void check_address(const GatewayAddress& gateway, Found& found) {
   const IpPrefix& subnet = gateway.address;
   if (subnet.length == 0) {
-    return refuse("gateway.address",
-                  "is a subnet of every address; write the length of the WAN "
-                  "subnet, like 192.0.2.1/30");
+    found.add("gateway.address",
+              "is a subnet of every address; write the length of the WAN "
+              "subnet, like 192.0.2.1/30");
+    return;
   }
   if (const std::string why = not_a_host_of(subnet, gateway.own); !why.empty()) {
-    return refuse("gateway.address", gateway.own.to_string() + " " + why +
-                                         "; write the gateway's own address in its subnet");
+    found.add("gateway.address", gateway.own.to_string() + " " + why +
+                                     "; write the gateway's own address in its subnet");
+    return;
   }
-  if (!gateway.next_hop) return std::nullopt;
-  const IpAddress& hop = *gateway.next_hop;
-  if (hop.version() != gateway.own.version()) {
-    return refuse("gateway.next_hop", hop.to_string() + " is not of the same family as " +
-                                          gateway.own.to_string() + "; write one family");
-  }
-  if (hop == gateway.own) {
-    return refuse("gateway.next_hop",
-                  hop.to_string() + " is the gateway's own address; write the router's");
-  }
-  if (!subnet.contains(hop)) {
-    return refuse("gateway.next_hop", hop.to_string() + " is not in the gateway's subnet " +
-                                          subnet.to_string() + "; write a router that is");
-  }
-  if (const std::string why = not_a_host_of(subnet, hop); !why.empty()) {
-    return refuse("gateway.next_hop", hop.to_string() + " " + why + "; write the router's address");
-  }
-  return std::nullopt;
+  if (!gateway.next_hop) return;
+  const std::string why = not_a_hop(gateway, *gateway.next_hop);
+  if (!why.empty()) found.add("gateway.next_hop", gateway.next_hop->to_string() + " " + why);
 }
 
-Result check_peer_address(const GatewayAddress& gateway, const Peer& peer,
-                          const std::string& path) {
-  const std::string text = peer.address.to_string();
-  if (peer.address.version() != gateway.own.version()) {
-    return refuse(path, text + " is not of the same family as the gateway's address " +
-                            gateway.own.to_string() + "; write one family");
+// Returns why no peer of the gateway can have this address; empty if one can.
+std::string not_a_peer(const GatewayAddress& gateway, const IpAddress& address) {
+  if (address.version() != gateway.own.version()) {
+    return "is not of the same family as the gateway's address " + gateway.own.to_string() +
+           "; write one family";
   }
-  if (peer.address == gateway.own) {
-    return refuse(path, text + " is this gateway's own address; write the far gateway's");
-  }
-  const bool near = gateway.address.contains(peer.address);
-  const std::string why =
-      near ? not_a_host_of(gateway.address, peer.address) : not_a_host(peer.address);
-  if (!why.empty()) return refuse(path, text + " " + why + "; write the far gateway's address");
+  if (address == gateway.own) return "is this gateway's own address; write the far gateway's";
+  const bool near = gateway.address.contains(address);
+  const std::string why = near ? not_a_host_of(gateway.address, address) : not_a_host(address);
+  if (!why.empty()) return why + "; write the far gateway's address";
   if (!near && !gateway.next_hop) {
-    return refuse(
-        path,
-        text + " is not in the gateway's subnet " + gateway.address.to_string() +
-            " and gateway.next_hop is missing; write an address in that subnet, or the next hop");
+    return "is not in the gateway's subnet " + gateway.address.to_string() +
+           " and gateway.next_hop is missing; write an address in that subnet, or the next hop";
   }
-  return std::nullopt;
+  return "";
 }
 
-Result check_peers(const Gateway& config) {
+void check_peers(const Gateway& config, Found& found) {
+  // If the gateway's own address is wrong, the addresses of the peers are not compared with it.
+  const bool has_address = !found.has("gateway.address");
+  const Names links(config.links);
+  std::map<IpAddress, std::size_t> addresses;
+  std::map<std::string_view, std::size_t> names;
   for (std::size_t i = 0; i < config.peers.size(); ++i) {
     const Peer& peer = config.peers[i];
-    if (auto r = check_peer_address(config.gateway, peer, item("peers", i, "address"))) return r;
+    const std::string path = item("peers", i, "address");
+    const std::string text = peer.address.to_string();
+    const std::string why = has_address ? not_a_peer(config.gateway, peer.address) : "";
+    if (!why.empty()) found.add(path, std::string(text).append(" ").append(why));
     for (const std::string& link : peer.links) {
-      if (std::ranges::find(config.links, link, &Link::name) != config.links.end()) continue;
-      std::string links;
-      for (const Link& each : config.links) links += (links.empty() ? "" : ", ") + each.name;
-      return refuse(item("peers", i, "link"),
-                    in_quotes(link) + " is not a link; there are: " + links);
+      if (links.contains(link)) continue;
+      found.add(item("peers", i, "link"),
+                in_quotes(link) + " is not a link; there are: " + links.text());
     }
-    for (std::size_t j = 0; j < i; ++j) {
-      const Peer& other = config.peers[j];
-      if (other.name == peer.name) {
-        return refuse(item("peers", i, "name"), in_quotes(peer.name) + " is the name of " +
-                                                    item("peers", j) + " already; write another");
-      }
-      if (other.address == peer.address) {
-        return refuse(item("peers", i, "address"), peer.address.to_string() +
-                                                       " is the address of " + item("peers", j) +
-                                                       " already; a peer appears once");
-      }
+    const auto [address, is_new_address] = addresses.emplace(peer.address, i);
+    if (!is_new_address) {
+      found.add(path, text + " is the address of " + item("peers", address->second) +
+                          " already; a peer appears once");
     }
+    const auto [name, is_new_name] = names.emplace(peer.name, i);
+    // A peer without a name has its address as the name.
+    if (is_new_name || (!is_new_address && peer.name == text)) continue;
+    found.add(item("peers", i, "name"), in_quotes(peer.name) + " is the name of " +
+                                            item("peers", name->second) +
+                                            " already; write another");
   }
-  return std::nullopt;
 }
 
-Result check_prefixes(const Gateway& config) {
+// Prefixes that do not overlap, each with its peer, in the order of their addresses.
+class ClaimedPrefixes {
+ public:
+  struct Claim {
+    IpPrefix prefix;
+    std::size_t peer;
+  };
+  // Returns the claim that overlaps the prefix. If there is none, adds the prefix.
+  const Claim* claim(const IpPrefix& prefix, std::size_t peer) {
+    const auto next = claims_.lower_bound(prefix.address);
+    if (next != claims_.end() && prefix.contains(next->first)) return &next->second;
+    if (next != claims_.begin()) {
+      const auto before = std::prev(next);
+      if (before->second.prefix.contains(prefix.address)) return &before->second;
+    }
+    claims_.emplace_hint(next, prefix.address, Claim{prefix, peer});
+    return nullptr;
+  }
+
+ private:
+  std::map<IpAddress, Claim> claims_;
+};
+
+void check_prefixes(const Gateway& config, Found& found) {
+  ClaimedPrefixes of_v4;
+  ClaimedPrefixes of_v6;
   for (std::size_t i = 0; i < config.peers.size(); ++i) {
     const std::vector<IpPrefix>& prefixes = config.peers[i].prefixes;
     for (std::size_t k = 0; k < prefixes.size(); ++k) {
+      const IpPrefix& prefix = prefixes[k];
       const std::string path = item("peers", i, "prefixes") + "[" + std::to_string(k) + "]";
-      if (prefixes[k].address.is_multicast() && prefixes[k].length > 0) {
-        return refuse(path, prefixes[k].to_string() + " is multicast; write prefixes of hosts");
+      if (prefix.address.is_multicast() && prefix.length > 0) {
+        found.add(path, prefix.to_string() + " is multicast; write prefixes of hosts");
+        continue;
       }
-      for (std::size_t j = 0; j <= i; ++j) {
-        const std::vector<IpPrefix>& others = config.peers[j].prefixes;
-        const std::size_t end = j == i ? k : others.size();
-        for (std::size_t m = 0; m < end; ++m) {
-          if (!overlap(prefixes[k], others[m])) continue;
-          return refuse(path, prefixes[k].to_string() + " overlaps " + others[m].to_string() +
-                                  " of " + item("peers", j) +
-                                  "; write prefixes that each belong to one peer");
-        }
-      }
+      const auto* other = (prefix.address.is_v4() ? of_v4 : of_v6).claim(prefix, i);
+      if (other == nullptr) continue;
+      found.add(path, prefix.to_string() + " overlaps " + other->prefix.to_string() + " of " +
+                          item("peers", other->peer) +
+                          "; write prefixes that each belong to one peer");
+      // A peer without prefixes has all addresses of both families, which is one mistake.
+      if (prefix.length == 0) break;
     }
   }
-  return std::nullopt;
 }
 
 bool share_a_family(const std::vector<IpPrefix>& a, const std::vector<IpPrefix>& b) {
@@ -199,117 +260,120 @@ bool share_a_family(const std::vector<IpPrefix>& a, const std::vector<IpPrefix>&
   });
 }
 
-Result check_rule_names(const std::vector<Rule>& rules) {
+void check_rule_names(const std::vector<Rule>& rules, Found& found) {
   std::map<std::string_view, std::size_t> places;
   for (std::size_t i = 0; i < rules.size(); ++i) {
     if (rules[i].name.empty()) continue;
     const auto [first, is_new] = places.emplace(rules[i].name, i);
     if (is_new) continue;
-    return refuse(item("rules", i, "name"), in_quotes(rules[i].name) + " is the name of " +
-                                                item("rules", first->second) +
-                                                " already; write another");
+    found.add(item("rules", i, "name"), in_quotes(rules[i].name) + " is the name of " +
+                                            item("rules", first->second) +
+                                            " already; write another");
   }
-  return std::nullopt;
 }
 
-Result check_rules(const std::vector<Rule>& rules, const std::vector<Peer>& peers) {
-  if (auto r = check_rule_names(rules)) return r;
+void check_rules(const std::vector<Rule>& rules, const std::vector<Peer>& peers, Found& found) {
+  check_rule_names(rules, found);
+  const Names names(peers);
+  bool is_reached = true;
   for (std::size_t i = 0; i < rules.size(); ++i) {
     const Match& match = rules[i].match;
     if (!match.source.empty() && !match.destination.empty() &&
         !share_a_family(match.source, match.destination)) {
-      return refuse(item("rules", i, "match"),
-                    "source and destination are of different families, so nothing matches; write "
-                    "one family");
+      found.add(item("rules", i, "match"),
+                "source and destination are of different families, so nothing matches; write "
+                "one family");
     }
     for (const std::string& name : match.peer) {
-      if (std::ranges::find(peers, name, &Peer::name) != peers.end()) continue;
-      std::string known;
-      for (const Peer& peer : peers) known += (known.empty() ? "" : ", ") + peer.name;
-      return refuse(item("rules", i, "match") + ".peer",
-                    in_quotes(name) + " is not a peer; there are" +
-                        (known.empty() ? std::string(" none here") : ": " + known));
+      if (names.contains(name)) continue;
+      found.add(item("rules", i, "match") + ".peer",
+                in_quotes(name) + " is not a peer; there are" +
+                    (peers.empty() ? std::string(" none here") : ": " + names.text()));
     }
-    if (i + 1 < rules.size() && match == Match()) {
-      return refuse(item("rules", i + 1), "is never reached, because " + item("rules", i) +
-                                              " matches everything; move it up or remove it");
+    // All rules behind this one are unreachable. The first of them stands for them.
+    if (is_reached && i + 1 < rules.size() && match == Match()) {
+      is_reached = false;
+      found.add(item("rules", i + 1), "is never reached, because " + item("rules", i) +
+                                          " matches everything; move it up or remove it");
     }
   }
-  return std::nullopt;
 }
 
-Result check_stp(const Gateway& config) {
-  const Stp& stp = config.stp;
-  if (stp.mtu > config.wan.mtu) {
-    return refuse("stp.mtu", std::to_string(stp.mtu) + " exceeds ports.wan.mtu " +
-                                 std::to_string(config.wan.mtu) + "; write at most that");
+void check_classes(const Gateway& config, Found& found) {
+  for (const Link& link : config.links) {
+    if (guarantees_fit(config.classes, link)) continue;
+    found.add("classes", "guarantee more than " + std::to_string(kMostGuaranteedPercent) +
+                             "% of link " + link.name + ", which sends " + to_text(link.send_rate) +
+                             "; its bridged_share counts too; write less");
   }
-  if (!config.gateway.own.is_v4() && stp.mtu < 1280) {
-    return refuse(config.wan.mtu < 1280 ? "ports.wan.mtu" : "stp.mtu",
-                  std::to_string(stp.mtu) + " is less than IPv6 needs; write at least 1280");
-  }
-  for (std::size_t i = 0; i < config.peers.size(); ++i) {
-    const Peer& peer = config.peers[i];
+}
+
+void check_lanes(const Gateway& config, Found& found) {
+  std::map<std::string_view, const Link*> links;
+  for (const Link& link : config.links) links.emplace(link.name, &link);
+  for (const Peer& peer : config.peers) {
     const unsigned lanes = std::max(config.worker.count, peer.workers);
-    if (stp.port > 65'536 - lanes) {
-      return refuse("stp.port", std::to_string(stp.port) + " leaves no room for the " +
-                                    std::to_string(lanes) + " lanes to peer " + peer.name +
-                                    ", a port each; write at most " +
-                                    std::to_string(65'536 - lanes));
+    if (config.stp.port > 65'536 - lanes) {
+      found.add("stp.port", std::to_string(config.stp.port) + " leaves no room for the " +
+                                std::to_string(lanes) + " lanes to peer " + peer.name +
+                                ", a port each; write at most " + std::to_string(65'536 - lanes));
     }
     for (const std::string& name : peer.links) {
-      const auto link = std::ranges::find(config.links, name, &Link::name);
-      if (lanes == 1 || link == config.links.end() || !link->finds_capacity()) continue;
-      return refuse("links." + link->name + ".capacity",
-                    "find needs one worker at both ends, and there are " + std::to_string(lanes) +
-                        " lanes to peer " + peer.name +
-                        ": each would find what the others leave; write the link's rates");
+      const auto link = links.find(name);
+      if (lanes == 1 || link == links.end() || !link->second->finds_capacity()) continue;
+      found.add("links." + name + ".capacity",
+                "find needs one worker at both ends, and there are " + std::to_string(lanes) +
+                    " lanes to peer " + peer.name +
+                    ": each would find what the others leave; write the link's rates");
     }
   }
-  if (stp.suspect_after <= stp.ping_after) {
-    return refuse("stp.suspect_after",
-                  to_text(stp.suspect_after) + " is not longer than ping_after " +
-                      to_text(stp.ping_after) + "; an idle peer would always be suspect");
-  }
-  return std::nullopt;
 }
 
-Result check_limits(const Limits& limits) {
+void check_stp(const Gateway& config, Found& found) {
+  const Stp& stp = config.stp;
+  if (stp.mtu > config.wan.mtu) {
+    found.add("stp.mtu", std::to_string(stp.mtu) + " exceeds ports.wan.mtu " +
+                             std::to_string(config.wan.mtu) + "; write at most that");
+  } else if (!config.gateway.own.is_v4() && stp.mtu < 1280) {
+    found.add(config.wan.mtu < 1280 ? "ports.wan.mtu" : "stp.mtu",
+              std::to_string(stp.mtu) + " is less than IPv6 needs; write at least 1280");
+  }
+  check_lanes(config, found);
+  if (stp.suspect_after <= stp.ping_after) {
+    found.add("stp.suspect_after", to_text(stp.suspect_after) + " is not longer than ping_after " +
+                                       to_text(stp.ping_after) +
+                                       ", so an idle peer would always be suspect; write more");
+  }
+}
+
+void check_limits(const Limits& limits, Found& found) {
   if (limits.half_open > limits.flows) {
-    return refuse("limits.half_open", std::to_string(limits.half_open) + " exceeds limits.flows " +
-                                          std::to_string(limits.flows) + "; write at most that");
+    found.add("limits.half_open", std::to_string(limits.half_open) + " exceeds limits.flows " +
+                                      std::to_string(limits.flows) + "; write at most that");
   }
   // A value of 0 needs no check: the gateway then chooses a value that never exceeds its memory.
-  const bool memory_given = limits.memory != ByteCount(0);
-  const bool flow_memory_given = limits.flow_memory != ByteCount(0);
-  if (memory_given && limits.flow_memory > limits.memory) {
-    return refuse("limits.flow_memory", to_text(limits.flow_memory) + " exceeds limits.memory " +
-                                            to_text(limits.memory) + "; write at most that");
-  }
-  if (flow_memory_given && limits.host_window > limits.flow_memory) {
-    return refuse("limits.host_window", to_text(limits.host_window) +
-                                            " exceeds limits.flow_memory " +
-                                            to_text(limits.flow_memory) + "; write at most that");
-  }
-  if (memory_given && limits.host_window > limits.memory) {
-    return refuse("limits.host_window", to_text(limits.host_window) + " exceeds limits.memory " +
-                                            to_text(limits.memory) + "; write at most that");
-  }
-  return std::nullopt;
+  const auto exceeds = [&](const char* path, ByteCount size, const char* other, ByteCount most) {
+    if (most == ByteCount(0) || size <= most) return;
+    found.add(path,
+              to_text(size) + " exceeds " + other + " " + to_text(most) + "; write at most that");
+  };
+  exceeds("limits.flow_memory", limits.flow_memory, "limits.memory", limits.memory);
+  exceeds("limits.host_window", limits.host_window, "limits.flow_memory", limits.flow_memory);
+  exceeds("limits.host_window", limits.host_window, "limits.memory", limits.memory);
 }
 
-Result check_records(const Records& records) {
-  if (!records.ipfix) return std::nullopt;
+void check_records(const Records& records, Found& found) {
+  if (!records.ipfix) return;
   const IpAddress& collector = records.ipfix->address;
-  const auto refused = [&](const char* what) {
-    return refuse("records.ipfix.collector",
-                  collector.to_string() + what + "; write the address of the collector");
+  const auto refuse = [&](const char* what) {
+    found.add("records.ipfix.collector",
+              collector.to_string() + what + "; write the address of the collector");
   };
-  if (is_unspecified(collector)) return refused(" is the unspecified address");
-  if (collector.is_multicast() && records.ipfix->transport == IpfixTransport::kTcp) {
-    return refused(" is a multicast address, to which TCP cannot connect");
+  if (is_unspecified(collector)) {
+    refuse(" is the unspecified address");
+  } else if (collector.is_multicast() && records.ipfix->transport == IpfixTransport::kTcp) {
+    refuse(" is a multicast address, to which TCP cannot connect");
   }
-  return std::nullopt;
 }
 
 // --- satlink ----------------------------------------------------------------------------------
@@ -324,34 +388,32 @@ std::uint64_t bytes_in_flight(const LinkDirection& direction) {
 
 }  // namespace
 
-std::optional<Contradiction> check_following(const Gateway& config) {
-  if (!config.lan_follows_wan || !config.lan.interface.empty()) return std::nullopt;
-  return refuse("lan_follows_wan",
-                "needs a kernel interface as port lan: no other one is switched off");
+std::vector<Contradiction> find_contradictions(const Gateway& config) {
+  Found found;
+  check_ports(config.lan, config.wan, "ports.lan", "ports.wan", found);
+  check_following(config, found);
+  check_address(config.gateway, found);
+  check_peers(config, found);
+  check_prefixes(config, found);
+  check_classes(config, found);
+  check_rules(config.rules, config.peers, found);
+  check_stp(config, found);
+  check_records(config.records, found);
+  check_limits(config.limits, found);
+  return std::move(found).list();
 }
 
-std::optional<Contradiction> find_contradiction(const Gateway& config) {
-  if (auto r = check_ports(config.lan, config.wan, "ports.lan", "ports.wan")) return r;
-  if (auto r = check_following(config)) return r;
-  if (auto r = check_address(config.gateway)) return r;
-  if (auto r = check_peers(config)) return r;
-  if (auto r = check_prefixes(config)) return r;
-  if (auto r = check_rules(config.rules, config.peers)) return r;
-  if (auto r = check_stp(config)) return r;
-  if (auto r = check_records(config.records)) return r;
-  return check_limits(config.limits);
-}
-
-std::optional<Contradiction> find_contradiction(const SatLink& config) {
-  if (auto r = check_ports(config.a, config.b, "ports.a", "ports.b")) return r;
+std::vector<Contradiction> find_contradictions(const SatLink& config) {
+  Found found;
+  check_ports(config.a, config.b, "ports.a", "ports.b", found);
   const ByteCount needed(bytes_in_flight(config.a_to_b) + bytes_in_flight(config.b_to_a));
   if (config.memory.value() != 0 && config.memory < needed) {
-    return refuse("memory", to_text(config.memory) +
-                                " does not hold what rates, delays and queues keep in flight; "
-                                "write at least " +
-                                to_text(needed) + ", or leave it out");
+    found.add("memory", to_text(config.memory) +
+                            " does not hold what rates, delays and queues keep in flight; "
+                            "write at least " +
+                            to_text(needed) + ", or leave it out");
   }
-  return std::nullopt;
+  return std::move(found).list();
 }
 
 std::vector<Contradiction> find_doubtful(const Gateway& config) {

@@ -2,23 +2,19 @@
 // doubtful values, and consequences that the file does not state.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
+#include "config/checks/contradiction.h"
 #include "config/model/link_model.h"
 #include "config/model/schema.h"
 
 namespace satrelay::config {
 
-struct Contradiction {
-  std::string path;     // as in the YAML: "peers[1].address"
-  std::string message;  // the contradiction, and what to do about it
-};
-
-// Returns the first contradiction, or nullopt if there is none.
-std::optional<Contradiction> find_contradiction(const Gateway& config);
-std::optional<Contradiction> find_contradiction(const SatLink& config);
+// Returns all contradictions, at most one for each path. The values must have been read without a
+// mistake. A contradiction that follows from another one is left out.
+std::vector<Contradiction> find_contradictions(const Gateway& config);
+std::vector<Contradiction> find_contradictions(const SatLink& config);
 
 // Returns the paths of values that are allowed but seldom intended, with messages.
 std::vector<Contradiction> find_doubtful(const Gateway& config);

@@ -93,24 +93,33 @@ class Keys {
   auto end() const { return rows_.end(); }
   const std::vector<std::string>& names() const { return names_; }
 
-  // Returns the fields of `map`. Refuses keys that have no row.
+  // Returns the fields of `map`. Tells of keys that have no row.
   Fields fields(const Value& map) const { return map.fields(names_); }
-  // Reads each key that the map has, if the row of the key has a reader.
+  // Reads each key that the map has, if the row of the key has a reader. A mistake in one of them
+  // does not end the reading of the others, if all mistakes are to be told.
   void read(const Fields& fields, Section& section) const {
     for (const Key<Section>& row : rows_) {
       if (!row.read) continue;
-      if (const Value* value = fields.find(row.text.name)) row.read(*value, section);
+      fields.read(row.text.name, [&](const Value& value) { row.read(value, section); });
     }
   }
-  // Throws ConfigError at the map, with the hint of the row, if the key is missing.
-  const Value& require(const Fields& fields, const std::string& name) const {
-    const auto row =
-        std::ranges::find_if(rows_, [&](const auto& r) { return r.text.name == name; });
-    SATRELAY_CHECK(row != rows_.end());
-    return fields.require(name, row->text.required);
+  // Reads a key that must be there. If it is missing, the hint of its row is told.
+  template <typename Read>
+  void read_required(const Fields& fields, const std::string& name, Read&& read) const {
+    fields.read_required(name, row_of(name).text.required, std::forward<Read>(read));
+  }
+  void must_have(const Fields& fields, const std::string& name) const {
+    fields.must_have(name, row_of(name).text.required);
   }
 
  private:
+  const Key<Section>& row_of(const std::string& name) const {
+    const auto row =
+        std::ranges::find_if(rows_, [&](const auto& r) { return r.text.name == name; });
+    SATRELAY_CHECK(row != rows_.end());
+    return *row;
+  }
+
   std::vector<Key<Section>> rows_;
   std::vector<std::string> names_;
 };

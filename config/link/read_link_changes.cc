@@ -24,8 +24,11 @@ Kind<std::vector<T>> in_turns(Kind<T> one) {
       .read =
           [read = one.read](const Value& value) {
             std::vector<T> list;
-            for (const Value& item : value.items_or_single()) list.push_back(read(item));
-            if (list.empty()) value.fail("is empty; write one value, or several that take turns");
+            const std::vector<Value> items = value.items_or_single();
+            for (const Value& item : items) {
+              item.attempt([&] { list.push_back(read(item)); });
+            }
+            if (items.empty()) value.fail("is empty; write one value, or several that take turns");
             return list;
           },
       .show =
@@ -57,23 +60,23 @@ std::vector<LinkDirection*> chosen(LinkDirections& directions, LinkWays ways) {
 void read_traces_of(const Value& value, LinkWays ways, const std::filesystem::path& folder,
                     LinkDirections& directions, std::vector<LinkChange>& changes) {
   const Fields fields = value.fields({"loss", "delay"});
-  if (const Value* loss = fields.find("loss")) {
-    const LossTrace trace = read_loss_trace(folder / loss->text("write a file's name"));
+  fields.read("loss", [&](const Value& loss) {
+    const LossTrace trace = read_loss_trace(folder / loss.text("write a file's name"));
     for (LinkDirection* direction : chosen(directions, ways)) {
       if (direction->loss > 0 || direction->gilbert_elliott) {
-        loss->fail("contradicts the direction's loss; write one of the two");
+        loss.fail("contradicts the direction's loss; write one of the two");
       }
       direction->loss_trace = trace;
     }
-  }
-  if (const Value* delay = fields.find("delay")) {
-    for (const DelayStep& step : read_delay_trace(folder / delay->text("write a file's name"))) {
+  });
+  fields.read("delay", [&](const Value& delay) {
+    for (const DelayStep& step : read_delay_trace(folder / delay.text("write a file's name"))) {
       changes.push_back({.at = step.at, .ways = ways, .delay = step.delay});
     }
     if (changes.size() > kMostLinkChanges) {
-      delay->fail("brings the changes above " + std::to_string(kMostLinkChanges));
+      delay.fail("brings the changes above " + std::to_string(kMostLinkChanges));
     }
-  }
+  });
 }
 
 void add_steps(const LinkChange& change, LinkDirection& direction) {
@@ -129,8 +132,10 @@ ChangeEntry read_link_change(const Value& value, AnnouncedKey announced) {
   const Keys<RepeatedChange>& keys = change_keys(announced);
   ChangeEntry entry{RepeatedChange(), keys.fields(value)};
   const Fields& fields = entry.fields;
-  keys.require(fields, "at");
+  keys.must_have(fields, "at");
   keys.read(fields, entry);
+  // With a mistake in the entry, its times and values are not known, and so not compared.
+  if (value.is_wrong()) return entry;
   if (entry.rates.empty() && entry.losses.empty() && entry.delays.empty() && !entry.outage) {
     value.fail("changes nothing; write rate, delay, loss or outage");
   }
@@ -167,15 +172,14 @@ std::vector<LinkChange> read_link_traces(const Value& value, const std::filesyst
                                          LinkDirections& directions) {
   std::vector<LinkChange> changes;
   const Fields fields = value.fields({"both", "a_to_b", "b_to_a"});
-  if (const Value* both = fields.find("both")) {
-    read_traces_of(*both, LinkWays::kBoth, folder, directions, changes);
-  }
-  if (const Value* one = fields.find("a_to_b")) {
-    read_traces_of(*one, LinkWays::kAToB, folder, directions, changes);
-  }
-  if (const Value* one = fields.find("b_to_a")) {
-    read_traces_of(*one, LinkWays::kBToA, folder, directions, changes);
-  }
+  const auto read = [&](const char* key, LinkWays ways) {
+    fields.read(key, [&](const Value& traces) {
+      read_traces_of(traces, ways, folder, directions, changes);
+    });
+  };
+  read("both", LinkWays::kBoth);
+  read("a_to_b", LinkWays::kAToB);
+  read("b_to_a", LinkWays::kBToA);
   return changes;
 }
 
@@ -183,22 +187,24 @@ QueueDiscipline read_queue_discipline(const Value& value) { return value.word<Qu
 
 void read_timed_link(const Fields& fields, const std::filesystem::path& folder,
                      LinkDirections& directions) {
-  if (const Value* discipline = fields.find("discipline")) {
-    directions.a_to_b.discipline = directions.b_to_a.discipline =
-        read_queue_discipline(*discipline);
-  }
+  fields.read("discipline", [&](const Value& discipline) {
+    directions.a_to_b.discipline = directions.b_to_a.discipline = read_queue_discipline(discipline);
+  });
   std::vector<LinkChange> changes;
-  if (const Value* traces = fields.find("traces")) {
-    changes = read_link_traces(*traces, folder, directions);
-  }
-  if (const Value* list = fields.find("changes")) {
-    for (const Value& value : list->items("write a list of changes")) {
-      const ChangeEntry entry = read_link_change(value, AnnouncedKey::kUnknown);
-      // Adds a nanosecond, because the end is exclusive and a change may happen at exactly 24 h.
-      const auto more = occurrences(value, entry, kDay + Duration::nanoseconds(1), changes.size());
-      changes.insert(changes.end(), more.begin(), more.end());
+  fields.read("traces",
+              [&](const Value& traces) { changes = read_link_traces(traces, folder, directions); });
+  fields.read("changes", [&](const Value& list) {
+    for (const Value& value : list.items("write a list of changes")) {
+      value.attempt([&] {
+        const ChangeEntry entry = read_link_change(value, AnnouncedKey::kUnknown);
+        if (value.is_wrong()) return;
+        // Adds a nanosecond, because the end is exclusive and a change may happen at exactly 24 h.
+        const auto more =
+            occurrences(value, entry, kDay + Duration::nanoseconds(1), changes.size());
+        changes.insert(changes.end(), more.begin(), more.end());
+      });
     }
-  }
+  });
   std::ranges::stable_sort(changes, {}, &LinkChange::at);
   for (const LinkChange& change : changes) {
     for (LinkDirection* direction : chosen(directions, change.ways)) add_steps(change, *direction);

@@ -28,11 +28,13 @@ GilbertElliott read_gilbert_elliott(const Value& value) {
   const Keys<GilbertElliott>& keys = gilbert_elliott_keys();
   const Fields fields = keys.fields(value);
   GilbertElliott model;
-  keys.require(fields, "good_to_bad");
-  const Value& recovery = keys.require(fields, "bad_to_good");
+  keys.must_have(fields, "good_to_bad");
+  keys.must_have(fields, "bad_to_good");
   keys.read(fields, model);
-  if (model.good_to_bad > 0 && model.bad_to_good <= 0) {
-    recovery.fail("is 0, so the link would never leave its bad state; write a probability");
+  if (fields.are_sound({"good_to_bad", "bad_to_good"}) && model.good_to_bad > 0 &&
+      model.bad_to_good <= 0) {
+    fields.find("bad_to_good")
+        ->fail("is 0, so the link would never leave its bad state; write a probability");
   }
   return model;
 }
@@ -69,33 +71,35 @@ Kind<BitRate> rate_or_unlimited() {
   return kind;
 }
 
-// The row of `queue`. The rate must be read first, because a queue may be given as a time at that
-// rate.
+// The row of `queue`. read_direction() reads it after the rate, because a queue may be given as a
+// time at that rate.
 Key<LinkDirection> queue_key() {
-  return {
-      .text = {.name = "queue",
-               .help = "The queue before the link.",
-               .fallback = "100 ms at the rate and at least 64 KiB",
-               .allowed = "a size, or a time like 200ms, up to 1h"},
-      .unit = "size",
-      .read = [](const Value& value,
-                 LinkDirection& direction) { direction.queue = read_queue(value, direction.rate); },
-      .show = [](const LinkDirection& direction) { return to_text(direction.queue); }};
+  return key_of_section<LinkDirection>(
+      {.name = "queue",
+       .help = "The queue before the link.",
+       .fallback = "100 ms at the rate and at least 64 KiB",
+       .allowed = "a size, or a time like 200ms, up to 1h"},
+      [](const LinkDirection& direction) { return to_text(direction.queue); }, "size");
 }
 
 LinkDirection read_direction(const Value& value) {
   const Keys<LinkDirection>& keys = direction_keys();
   const Fields fields = keys.fields(value);
   LinkDirection direction;
-  keys.require(fields, "rate");
+  keys.must_have(fields, "rate");
   keys.read(fields, direction);
+  // Without the rate, a queue that is given as a time has no size.
+  if (fields.are_sound({"rate"})) {
+    fields.read("queue",
+                [&](const Value& queue) { direction.queue = read_queue(queue, direction.rate); });
+  }
   const Value* const model = fields.find("gilbert_elliott");
   if (model != nullptr && fields.find("loss") != nullptr) {
-    model->fail("contradicts loss; write one of the two");
+    model->tell("contradicts loss; write one of the two");
   }
   const Value* const by = fields.find("reorder_by");
-  if (by != nullptr && fields.find("reorder") == nullptr) {
-    by->fail("has no effect without reorder; write the share of frames to reorder, like 0.1%");
+  if (by != nullptr && fields.find("reorder") == nullptr && fields.are_sound({"reorder"})) {
+    by->tell("has no effect without reorder; write the share of frames to reorder, like 0.1%");
   }
   return direction;
 }
@@ -217,35 +221,48 @@ const Keys<SatLink>& sat_link_keys() {
   return keys;
 }
 
-LinkDirections read_directions(const Value& document, const Fields& fields) {
+LinkDirections read_directions(const Fields& fields) {
   const Value* both = fields.find("both");
   const Value* a_to_b = fields.find("a_to_b");
   const Value* b_to_a = fields.find("b_to_a");
   if (both != nullptr) {
     for (const Value* one : {a_to_b, b_to_a}) {
-      if (one != nullptr) one->fail("contradicts both; write both, or a_to_b and b_to_a");
+      if (one != nullptr) one->tell("contradicts both; write both, or a_to_b and b_to_a");
     }
-    const LinkDirection direction = read_direction(*both);
+    LinkDirection direction;
+    both->attempt([&] { direction = read_direction(*both); });
     return {direction, direction};
   }
-  constexpr const char* kHint = "is missing; write both: {...}, or a_to_b: {...} and b_to_a: {...}";
-  if (a_to_b == nullptr) document.fail_at(b_to_a == nullptr ? "both" : "a_to_b", kHint);
-  if (b_to_a == nullptr) document.fail_at("b_to_a", kHint);
-  return {read_direction(*a_to_b), read_direction(*b_to_a)};
+  constexpr const char* kHint = "write both: {...}, or a_to_b: {...} and b_to_a: {...}";
+  LinkDirections directions;
+  fields.read("a_to_b", [&](const Value& way) { directions.a_to_b = read_direction(way); });
+  fields.read("b_to_a", [&](const Value& way) { directions.b_to_a = read_direction(way); });
+  const bool may_be_meant = !fields.are_sound({"both"});
+  if (a_to_b == nullptr && b_to_a == nullptr) {
+    if (fields.are_sound({"a_to_b", "b_to_a"})) fields.must_have("both", kHint);
+  } else if (!may_be_meant) {
+    fields.must_have("a_to_b", kHint);
+    fields.must_have("b_to_a", kHint);
+  }
+  return directions;
 }
 
 SatLink read_sat_link(const Value& document, const std::filesystem::path& folder) {
   const Keys<SatLink>& keys = sat_link_keys();
   const Fields fields = keys.fields(document);
   SatLink config;
-  const Fields ports = keys.require(fields, "ports").fields({"a", "b"});
-  config.a = read_port(ports.require("a", "name the device of one side"));
-  config.b = read_port(ports.require("b", "name the device of the other side"));
-  LinkDirections directions = read_directions(document, fields);
+  keys.read_required(fields, "ports", [&](const Value& value) {
+    const Fields ports = value.fields({"a", "b"});
+    ports.read_required("a", "name the device of one side",
+                        [&](const Value& port) { config.a = read_port(port); });
+    ports.read_required("b", "name the device of the other side",
+                        [&](const Value& port) { config.b = read_port(port); });
+  });
+  LinkDirections directions = read_directions(fields);
   read_timed_link(fields, folder, directions);
   config.a_to_b = directions.a_to_b;
   config.b_to_a = directions.b_to_a;
-  if (const Value* worker = fields.find("worker")) config.worker = read_worker(*worker);
+  fields.read("worker", [&](const Value& worker) { config.worker = read_worker(worker); });
   keys.read(fields, config);
   return config;
 }

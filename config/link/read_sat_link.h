@@ -23,8 +23,8 @@ struct LinkDirections {
   LinkDirection a_to_b;
   LinkDirection b_to_a;
 };
-// Reads `both`, or `a_to_b` and `b_to_a`, from `fields`, the fields of `document`. Readers of other
+// Reads `both`, or `a_to_b` and `b_to_a`, from the fields of a document. Readers of other
 // files that describe links also use this function.
-LinkDirections read_directions(const Value& document, const Fields& fields);
+LinkDirections read_directions(const Fields& fields);
 
 }  // namespace satrelay::config

@@ -1,9 +1,11 @@
 #include "config/readers/document.h"
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cstddef>
 
+#include "config/mistakes/yaml_mistake.h"
 #include "config/text/error.h"
 #include "config/text/format.h"
 #include "config/text/interface_address.h"
@@ -23,35 +25,61 @@ const char* shape_of(const YAML::Node& node) {
   return "is empty";
 }
 
-// Levenshtein distance, for "did you mean".
+// The number of letters to add, remove, replace or exchange with the next one, for "did you mean".
+// Damerau (1964), without changes of letters that were exchanged.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> before_last;
+  std::vector<std::size_t> last;
   std::vector<std::size_t> row(b.size() + 1);
   for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
   for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
+    before_last = std::exchange(last, row);
     row[0] = i;
     for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t substitution = diagonal + (a[i - 1] == b[j - 1] ? 0U : 1U);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, substitution});
+      const std::size_t substitution = last[j - 1] + (a[i - 1] == b[j - 1] ? 0U : 1U);
+      row[j] = std::min({last[j] + 1, row[j - 1] + 1, substitution});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+        row[j] = std::min(row[j], before_last[j - 2] + 1);
+      }
     }
   }
   return row[b.size()];
 }
 
-std::string unknown_key(std::string_view key, std::span<const std::string> known) {
-  std::string_view nearest;
-  std::size_t least = std::max<std::size_t>(2, key.size() / 3) + 1;
-  std::string all;
-  for (const std::string_view candidate : known) {
-    all += (all.empty() ? "" : ", ") + std::string(candidate);
-    const bool prefix = key.starts_with(candidate) || candidate.starts_with(key);
-    const std::size_t distance = prefix && !key.empty() ? 1 : edit_distance(key, candidate);
-    if (key.size() <= 64 && distance < least) {
-      least = distance;
-      nearest = candidate;
-    }
+// How an operator may have meant the key: "Send-Rate" is send_rate.
+std::string plain(std::string_view key) {
+  std::string text(key);
+  for (char& c : text) {
+    c = c == '-' ? '_' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   }
+  return text;
+}
+
+// Returns the known key that resembles `key` most, or "". A key that the map lacks is more likely
+// meant than one that it has.
+std::string_view nearest_key(std::string_view key, std::span<const std::string> known,
+                             const std::map<std::string, Value>& present) {
+  constexpr std::size_t kLongest = 64;
+  if (key.empty() || key.size() > kLongest) return "";
+  const std::string given = plain(key);
+  const std::size_t most = key.size() <= 3 ? 1 : std::max<std::size_t>(2, key.size() / 3);
+  std::string_view nearest;
+  std::pair<bool, std::size_t> least(true, most + 1);
+  for (const std::string& candidate : known) {
+    const bool prefix = given.starts_with(candidate) || candidate.starts_with(given);
+    const std::size_t distance = prefix ? std::min<std::size_t>(1, edit_distance(given, candidate))
+                                        : edit_distance(given, candidate);
+    const std::pair<bool, std::size_t> rank(present.contains(candidate), distance);
+    if (distance > most || rank >= least) continue;
+    least = rank;
+    nearest = candidate;
+  }
+  return nearest;
+}
+
+std::string unknown_key(std::string_view nearest, std::span<const std::string> known) {
+  std::string all;
+  for (const std::string& candidate : known) all += (all.empty() ? "" : ", ") + candidate;
   std::string message = "unknown key; ";
   if (!nearest.empty()) message += "did you mean " + std::string(nearest) + "? ";
   return message + "allowed here: " + all;
@@ -63,24 +91,11 @@ std::string join(const std::string& path, const std::string& key) {
 
 }  // namespace
 
-std::string Places::point_at(const std::string& path, const std::string& message) const {
-  std::string nearest = path;
-  while (!nearest.empty() && !places_.contains(nearest)) {
-    const std::size_t end = nearest.find_last_of(".[");
-    nearest.resize(end == std::string::npos ? 0 : end);
-  }
-  std::string text = file_;
-  if (const auto found = places_.find(nearest); found != places_.end() && found->second.line > 0) {
-    text += ":" + std::to_string(found->second.line) + ":" + std::to_string(found->second.column);
-  }
-  text += ": ";
-  if (!path.empty()) text += path + ": ";
-  return text + message;
-}
-
-void Places::fail(const std::string& path, const std::string& message) const {
-  throw ConfigError(point_at(path, message));
-}
+struct Value::Entry {
+  std::string name;
+  Place key;
+  Value value;
+};
 
 Value::Value(Places& places, const YAML::Node& node, std::string path)
     : places_(&places), node_(node), path_(std::move(path)) {
@@ -89,8 +104,10 @@ Value::Value(Places& places, const YAML::Node& node, std::string path)
 
 void Value::fail(const std::string& message) const { places_->fail(path_, message); }
 
-void Value::fail(const FileError& error) const {
-  throw FileError(places_->point_at(path_, error.what()), error.cause());
+void Value::fail(const FileError& error) const { places_->fail(path_, error); }
+
+void Value::tell(const std::string& message) const {
+  attempt([&] { fail(message); });
 }
 
 void Value::fail_at(const std::string& key, const std::string& message) const {
@@ -109,44 +126,58 @@ Fields Value::fields(std::span<const std::string> known) const {
   std::string keys;
   for (const std::string& key : known) keys += (keys.empty() ? "" : ", ") + key;
   std::map<std::string, Value> values;
-  for (auto& [name, value] : named_entries("write a map; allowed keys: " + keys)) {
-    if (std::find(known.begin(), known.end(), name) == known.end()) {
-      // The message points at the key, because the key is wrong and not its value.
-      for (const auto& entry : node_) {
-        if (entry.first.Scalar() == name) {
-          places_->record(value.path(), place_of(entry.first.Mark()));
-        }
-      }
-      value.fail(unknown_key(name, known));
+  std::vector<Entry> others;
+  for (Entry& entry : entries("write a map; allowed keys: " + keys)) {
+    if (std::find(known.begin(), known.end(), entry.name) == known.end()) {
+      others.push_back(std::move(entry));
+    } else {
+      values.emplace(entry.name, std::move(entry.value));
     }
-    values.emplace(name, std::move(value));
   }
-  return {*this, std::move(values)};
+  Fields::Unknown unknown{.any = !others.empty(), .meant = {}};
+  for (const Entry& entry : others) {
+    const std::string_view nearest = nearest_key(entry.name, known, values);
+    if (!nearest.empty() && !values.contains(std::string(nearest))) unknown.meant.emplace(nearest);
+    // The message points at the key, because the key is wrong and not its value.
+    places_->record(entry.value.path(), entry.key);
+    entry.value.tell(unknown_key(nearest, known));
+  }
+  return {*this, std::move(values), std::move(unknown)};
 }
 
-std::vector<std::pair<std::string, Value>> Value::named_entries(std::string_view hint) const {
+std::vector<Value::Entry> Value::entries(std::string_view hint) const {
   if (!node_.IsMap()) fail(std::string(shape_of(node_)) + "; " + std::string(hint));
-  std::vector<std::pair<std::string, Value>> entries;
+  std::vector<Entry> entries;
   std::map<std::string, int> lines;
   for (const auto& entry : node_) {
+    const Place place = place_of(entry.first.Mark());
     if (!entry.first.IsScalar()) {
-      places_->record(path_, place_of(entry.first.Mark()));
-      fail("a key " + std::string(shape_of(entry.first)) + "; keys are names");
+      tell_at(place, path_, "a key " + std::string(shape_of(entry.first)) + "; keys are names");
+      continue;
     }
     const std::string name = entry.first.Scalar();
-    const Place place = place_of(entry.first.Mark());
     const std::string path = join(path_, printable(name));
     if (const auto [first, added] = lines.emplace(name, place.line); !added) {
-      places_->record(path, place);
-      places_->fail(path, "is given twice, first in line " + std::to_string(first->second) +
-                              "; give it once");
+      tell_at(place, path,
+              "is given twice, first in line " + std::to_string(first->second) + "; give it once");
+      continue;
     }
-    entries.emplace_back(name, Value(*places_, entry.second, path));
+    entries.push_back({name, place, Value(*places_, entry.second, path)});
     // For an empty value, yaml-cpp may give the place of the next token, so the value gets the
     // place of its key.
     if (entry.second.IsNull()) places_->record(path, place);
   }
   return entries;
+}
+
+void Value::tell_at(Place place, const std::string& path, const std::string& message) const {
+  places_->attempt(path, [&] { places_->fail_at(place, path, message); });
+}
+
+std::vector<std::pair<std::string, Value>> Value::named_entries(std::string_view hint) const {
+  std::vector<std::pair<std::string, Value>> named;
+  for (Entry& entry : entries(hint)) named.emplace_back(entry.name, std::move(entry.value));
+  return named;
 }
 
 std::vector<Value> Value::items(std::string_view hint) const {
@@ -222,8 +253,11 @@ double Value::share() const {
 IpAddress Value::address() const {
   constexpr std::string_view kHint = "write an IPv4 or IPv6 address, like 192.0.2.1";
   const auto value = IpAddress::parse(text(kHint));
-  if (!value) refuse("is not an address", kHint);
-  return *value;
+  if (value) return *value;
+  if (const auto interface = parse_interface_address(node_.Scalar())) {
+    refuse("is an address with a length", "write " + interface->own.to_string());
+  }
+  refuse("is not an address", kHint);
 }
 
 IpPrefix Value::prefix() const {
@@ -238,19 +272,34 @@ IpPrefix Value::prefix() const {
 
 const Value& Fields::require(const std::string& key, std::string_view hint) const {
   if (const Value* value = find(key)) return *value;
+  // The unknown key that resembles this one was told already.
+  if (unknown_.meant.contains(key)) throw ConfigError(std::vector<Mistake>());
   map_.fail_at(key, "is missing; " + std::string(hint));
 }
+
+bool Fields::are_sound(std::initializer_list<std::string_view> keys) const {
+  return std::ranges::none_of(keys, [this](std::string_view key) {
+    const std::string name(key);
+    return unknown_.meant.contains(name) || map_.places_->is_wrong(path_of(name));
+  });
+}
+
+std::string Fields::path_of(const std::string& key) const { return join(map_.path(), key); }
 
 Value parse_document(const std::string& text, Places& places, const std::string& file) {
   if (text.size() > kMostDocumentBytes) {
     throw ConfigError(file + ": is larger than " + to_text(ByteCount(kMostDocumentBytes)));
   }
+  const auto fail = [&](const YamlMistake& mistake) {
+    places.record("", mistake.place);
+    places.fail("", mistake.message);
+  };
+  if (const auto zero = find_octet_of_zero(text)) fail(*zero);
   std::vector<YAML::Node> documents;
   try {
     documents = YAML::LoadAll(text);
   } catch (const YAML::Exception& e) {
-    places.record("", place_of(e.mark));
-    places.fail("", "is not YAML: " + e.msg);
+    fail(explain_yaml(text, place_of(e.mark), e.msg));
   }
   if (documents.empty() || documents.front().IsNull()) {
     throw ConfigError(file + ": is empty; see the samples in config/samples");

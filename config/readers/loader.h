@@ -1,11 +1,12 @@
-// Reads gateway.yaml and link.yaml into the values of schema.h and link_model.h. The first mistake
-// in a file leads to a ConfigError: "file:line:column: path: what is wrong; what is allowed".
+// Reads gateway.yaml and link.yaml into the values of schema.h and link_model.h. The mistakes in a
+// file lead to one ConfigError, which has all of them, each with its place. If a value cannot be
+// read, contradictions between values are not searched for, since they could follow from it.
 #pragma once
 
 #include <filesystem>
 #include <functional>
-#include <optional>
 #include <string>
+#include <vector>
 
 #include "config/checks/validation.h"
 #include "config/model/link_model.h"
@@ -14,19 +15,20 @@
 
 namespace satrelay::config {
 
-// A check that the caller adds, for example whether this machine has enough memory. This check runs
-// only if the configuration has no contradictions.
+// Checks that the caller adds, for example whether this machine has enough memory. They run only if
+// the configuration has no contradictions.
 template <typename Config>
-using Objection = std::function<std::optional<Contradiction>(const Config&)>;
+using Objections = std::function<std::vector<Contradiction>(const Config&)>;
 
-Gateway load_gateway(const std::filesystem::path& file, const Objection<Gateway>& objection = {});
-SatLink load_sat_link(const std::filesystem::path& file, const Objection<SatLink>& objection = {});
+Gateway load_gateway(const std::filesystem::path& file, const Objections<Gateway>& objections = {});
+SatLink load_sat_link(const std::filesystem::path& file,
+                      const Objections<SatLink>& objections = {});
 
 // These functions read text instead of a file. Messages name `file`. Trace files of link.yaml are
 // relative to the folder of `file`.
 Gateway parse_gateway(const std::string& text, const std::string& file,
-                      const Objection<Gateway>& objection = {});
+                      const Objections<Gateway>& objections = {});
 SatLink parse_sat_link(const std::string& text, const std::string& file,
-                       const Objection<SatLink>& objection = {});
+                       const Objections<SatLink>& objections = {});
 
 }  // namespace satrelay::config

@@ -34,10 +34,13 @@ using Text = Secret<kLongest + 1>;
 [[noreturn]] void fail_to_read(const std::filesystem::path& file) {
   const int error = errno;
   const bool is_forbidden = error == EACCES && ::geteuid() != 0;
-  throw FileError(file.string() + ": cannot be read: " + std::strerror(error) +
-                      (is_forbidden ? "; give it the group of the user that satrelayd runs as, and "
-                                      "mode 0640 (chgrp, chmod)"
-                                    : ""),
+  std::string cure;
+  if (is_forbidden) {
+    cure = "; give it the group of the user that satrelayd runs as, and mode 0640 (chgrp, chmod)";
+  } else if (error == ENOENT) {
+    cure = "; correct the path, or make the file with satrelayctl keygen";
+  }
+  throw FileError(file.string() + ": cannot be read: " + std::strerror(error) + cure,
                   FileError::cause_of(error));
 }
 
@@ -72,7 +75,7 @@ void check_who_may_read(const std::filesystem::path& file, const Descriptor& des
                         const std::string& reader) {
   struct stat status {};
   if (::fstat(descriptor.number(), &status) != 0) fail_to_read(file);
-  if (!S_ISREG(status.st_mode)) fail(file, "is not a regular file");
+  if (!S_ISREG(status.st_mode)) fail(file, "is not a regular file; write the path of one");
   if (status.st_uid != 0 && status.st_uid != ::geteuid()) {
     fail_for_rights(file, "belongs to user " + std::to_string(status.st_uid) +
                               "; it must belong to root or to the user that satrelayd runs as");
@@ -133,7 +136,7 @@ PresharedKeys read_psk_file(const std::filesystem::path& file, const std::string
   check_who_may_read(file, descriptor, reader);
   Text text;
   const std::size_t size = read_all(file, descriptor, text);
-  if (size == 0) fail(file, "is empty; write a key of 64 hexadecimal digits");
+  if (size == 0) fail(file, "is empty; make a key with satrelayctl keygen");
   if (size > kLongest) {
     fail(file, "is too long; write one key of 64 hexadecimal digits, or two, a line each");
   }

@@ -27,10 +27,10 @@ const Keys<Access>& access_keys() {
 Access read_access(const Value& value, Others others) {
   const Fields fields = access_keys().fields(value);
   Access access;
-  if (const Value* group = fields.find("group")) {
-    access.group = group->text("write the name of a group of this machine");
+  fields.read("group", [&](const Value& group) {
+    access.group = group.text("write the name of a group of this machine");
     access.mode = 0660;
-  }
+  });
   const Value* mode = fields.find("mode");
   if (mode == nullptr) return access;
   // To connect, a program needs the right to write. The right to execute has no meaning for a
@@ -47,6 +47,7 @@ Access read_access(const Value& value, Others others) {
   } else {
     mode->refuse("is not a mode that makes sense here", hint);
   }
+  if (!fields.are_sound({"group"})) return access;
   if (access.mode == 0660 && access.group.empty()) {
     mode->fail("lets a group in; write which: group: NAME");
   }

@@ -72,24 +72,34 @@ const Keys<TrafficClass>& class_keys() {
   return keys;
 }
 
+namespace {
+
+void read_class(const Value& entry, TrafficClass& read) {
+  if (read.name == kRelayedName || read.name == kBridgedName) {
+    entry.tell("is the name for traffic without a class; write another one");
+  }
+  const Fields fields = class_keys().fields(entry);
+  class_keys().read(fields, read);
+  if (fields.are_sound({"guaranteed", "maximum"}) && !rates_agree(read)) {
+    fields.find("maximum")->tell("is less than what is guaranteed");
+  }
+  fields.read("dictionary", [&](const Value& file) { read.dictionary = read_dictionary(file); });
+}
+
+}  // namespace
+
 std::vector<TrafficClass> read_classes(const Value& value) {
   constexpr std::string_view kHint =
       "write a map of classes by name, like {voice: {guaranteed: 2Mbit}, bulk: {weight: 1}}";
   std::vector<TrafficClass> classes;
-  for (const auto& [name, entry] : value.named_entries(kHint)) {
-    check_name(entry, name);
-    if (name == kRelayedName || name == kBridgedName) {
-      entry.fail("is the name for traffic without a class; write another one");
-    }
-    if (classes.size() == kMostClasses) entry.fail("is one too many; there may be 15 classes");
-    const Fields fields = class_keys().fields(entry);
-    TrafficClass read{.name = name};
-    class_keys().read(fields, read);
-    if (!rates_agree(read)) fields.find("maximum")->fail("is less than what is guaranteed");
-    if (const Value* file = fields.find("dictionary")) {
-      read.dictionary = read_dictionary(*file);
-    }
-    classes.push_back(std::move(read));
+  for (const auto& each : value.named_entries(kHint)) {
+    const std::string& name = each.first;
+    const Value& entry = each.second;
+    if (classes.size() == kMostClasses) entry.tell("is one too many; there may be 15 classes");
+    // A class with a mistake is in the list too: its name is known, and rules may have it.
+    TrafficClass& read = classes.emplace_back(TrafficClass{.name = name});
+    entry.attempt([&] { check_name(entry, name); });
+    entry.attempt([&] { read_class(entry, read); });
   }
   return classes;
 }

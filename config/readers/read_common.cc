@@ -8,6 +8,7 @@
 
 #include "config/keys/kinds.h"
 #include "config/model/names.h"
+#include "config/text/format.h"
 
 namespace satrelay::config {
 namespace {
@@ -20,8 +21,19 @@ bool is_hex(std::string_view text) {
                      [](char c) { return std::isxdigit(static_cast<unsigned char>(c)) != 0; });
 }
 
-// The key that names the device. A driver has exactly one such key.
-const char* device_key(Driver driver) {
+// A key that names a device. A driver has exactly one such key.
+struct DeviceKey {
+  const char* name;
+  std::string (*read)(const Value& value);
+  std::string Port::*member;
+  std::string_view need;  // why the driver needs it
+};
+constexpr DeviceKey kDeviceKeys[] = {
+    {"interface", read_interface, &Port::interface, "needs a kernel interface like eth1"},
+    {"pci", read_pci, &Port::pci, "needs an address like 0000:01:00.0"},
+    {"socket", read_socket_path, &Port::socket, "needs the path of a socket"}};
+
+std::string_view device_key(Driver driver) {
   switch (driver) {
     case Driver::kPci:
       return "pci";
@@ -34,14 +46,48 @@ const char* device_key(Driver driver) {
   return "interface";
 }
 
-Driver read_driver(const Value& value, const Fields& fields) {
-  if (const Value* driver = fields.find("driver")) {
-    return driver->word<Driver>();
-  }
+// Returns nullopt if the map has a mistake that hides the driver.
+std::optional<Driver> read_driver(const Value& value, const Fields& fields) {
+  std::optional<Driver> driver;
+  fields.read("driver", [&](const Value& word) { driver = word.word<Driver>(); });
+  if (fields.find("driver") != nullptr || !fields.are_sound({"driver"})) return driver;
   if (fields.find("interface") != nullptr) return Driver::kAfPacket;
   if (fields.find("pci") != nullptr) return Driver::kPci;
   if (fields.find("socket") != nullptr) return Driver::kMemif;
-  value.fail("names no device; write interface: NAME, pci: ADDRESS or socket: PATH");
+  // One of the unknown keys may be meant as the device.
+  if (!fields.has_unknown()) {
+    value.fail("names no device; write interface: NAME, pci: ADDRESS or socket: PATH");
+  }
+  return std::nullopt;
+}
+
+// Reads the key of the device. If the driver is not known, reads each key that could be it.
+void read_device(const Fields& fields, const std::optional<Driver>& driver, Port& port) {
+  const std::string own(driver ? device_key(*driver) : "");
+  const std::string word(driver ? word_of(*driver) : "");
+  bool has_other = false;
+  for (const DeviceKey& key : kDeviceKeys) {
+    const Value* const value = fields.find(key.name);
+    if (value == nullptr || !driver || key.name == own) continue;
+    has_other = true;
+    const std::string cure =
+        fields.find(own) != nullptr ? "remove one of them" : "write " + own + ", or another driver";
+    value->tell(std::string("contradicts driver ")
+                    .append(word)
+                    .append(", which takes ")
+                    .append(own)
+                    .append("; ")
+                    .append(cure));
+  }
+  for (const DeviceKey& key : kDeviceKeys) {
+    if (driver && key.name != own) continue;
+    const auto read = [&](const Value& value) { port.*key.member = key.read(value); };
+    if (driver && !has_other) {
+      fields.read_required(key.name, "driver " + word + " " + std::string(key.need), read);
+    } else {
+      fields.read(key.name, read);
+    }
+  }
 }
 
 }  // namespace
@@ -73,7 +119,9 @@ std::string read_pci(const Value& value) {
 void check_name(const Value& place, const std::string& name) {
   const bool good = !name.empty() && name.size() <= kMostNameCharacters &&
                     std::all_of(name.begin(), name.end(), is_name_character);
-  if (!good) place.fail("is not a name; write 1 to 32 letters, digits, '_' or '-'");
+  if (!good) {
+    place.fail(in_quotes(name) + " is not a name; write 1 to 32 letters, digits, '_' or '-'");
+  }
 }
 
 std::string read_socket_path(const Value& value) {
@@ -129,41 +177,25 @@ const Keys<Port>& port_keys() {
 Port read_port(const Value& value) {
   const Fields fields = port_keys().fields(value);
   Port port;
-  port.driver = read_driver(value, fields);
-  const std::string driver(word_of(port.driver));
-  for (const std::string key : {"interface", "pci", "socket"}) {
-    if (key == device_key(port.driver)) continue;
-    if (const Value* stray = fields.find(key)) {
-      stray->fail("contradicts driver " + driver + ", which takes " + device_key(port.driver));
+  std::optional<Driver> driver;
+  value.attempt([&] { driver = read_driver(value, fields); });
+  if (driver) port.driver = *driver;
+  read_device(fields, driver, port);
+  const std::string word(word_of(port.driver));
+  fields.read("role", [&](const Value& role) {
+    if (driver && driver != Driver::kMemif) {
+      role.fail("contradicts driver " + word + "; only memif has roles; remove it");
     }
-  }
-  switch (port.driver) {
-    case Driver::kPci:
-      port.pci = read_pci(fields.require("pci", "driver pci needs an address like 0000:01:00.0"));
-      break;
-    case Driver::kMemif:
-      port.socket =
-          read_socket_path(fields.require("socket", "driver memif needs the path of a socket"));
-      break;
-    case Driver::kAfPacket:
-    case Driver::kAfXdp:
-      port.interface = read_interface(
-          fields.require("interface", "driver " + driver + " needs a kernel interface like eth1"));
-      break;
-  }
-  if (const Value* role = fields.find("role")) {
-    if (port.driver != Driver::kMemif) {
-      role->fail("contradicts driver " + driver + "; only memif has roles");
-    }
-    port.memif_server = role->word<bool>({{"server", true}, {"client", false}});
-  }
+    port.memif_server = role.word<bool>({{"server", true}, {"client", false}});
+  });
   port_keys().read(fields, port);
-  if (const Value* large = fields.find("large_frames")) {
-    if (port.driver != Driver::kAfPacket && port.driver != Driver::kPci) {
-      large->fail("contradicts driver " + driver + "; only af_packet and pci send large frames");
+  fields.read("large_frames", [&](const Value& large) {
+    if (driver && driver != Driver::kAfPacket && driver != Driver::kPci) {
+      large.fail("contradicts driver " + word +
+                 "; only af_packet and pci send large frames; remove it");
     }
-    port.large_frames = large->word<bool>({{"yes", true}, {"no", false}});
-  }
+    port.large_frames = large.word<bool>({{"yes", true}, {"no", false}});
+  });
   return port;
 }
 
@@ -181,26 +213,33 @@ unsigned read_count(const Value& value, unsigned most) {
 
 unsigned read_cpu(const Value& value) { return static_cast<unsigned>(value.integer({0, 1023})); }
 
+void read_cpu_list(const Value& value, const Fields& fields, Worker& worker) {
+  const std::vector<Value> items = value.items_or_single();
+  for (const Value& item : items) {
+    item.attempt([&] {
+      const unsigned number = read_cpu(item);
+      if (std::ranges::find(worker.cpus, number) != worker.cpus.end()) {
+        item.refuse("is listed twice", "write a core of its own for each worker");
+      }
+      worker.cpus.push_back(number);
+    });
+  }
+  if (items.size() == worker.count || !fields.are_sound({"count", "cpus"})) return;
+  value.fail("has " + std::to_string(items.size()) + " cores for " + std::to_string(worker.count) +
+             " workers; write one for each, or leave cpus out");
+}
+
 void read_cpus(const Fields& fields, Worker& worker) {
-  const Value* cpu = fields.find("cpu");
-  const Value* cpus = fields.find("cpus");
-  if (cpu != nullptr && cpus != nullptr) cpus->fail("contradicts cpu; write one of the two");
-  if (cpu != nullptr) {
-    if (worker.count > 1) cpu->fail("is one core for several workers; write cpus, one for each");
-    worker.cpus = {read_cpu(*cpu)};
-  }
-  if (cpus == nullptr) return;
-  for (const Value& item : cpus->items_or_single()) {
-    const unsigned number = read_cpu(item);
-    if (std::ranges::find(worker.cpus, number) != worker.cpus.end()) {
-      item.refuse("is listed twice", "write a core of its own for each worker");
+  const bool has_both = fields.find("cpu") != nullptr && fields.find("cpus") != nullptr;
+  if (has_both) fields.find("cpus")->tell("contradicts cpu; write one of the two");
+  fields.read("cpu", [&](const Value& cpu) {
+    if (worker.count > 1 && !has_both) {
+      cpu.fail("is one core for several workers; write cpus, one for each");
     }
-    worker.cpus.push_back(number);
-  }
-  if (worker.cpus.size() != worker.count) {
-    cpus->fail("has " + std::to_string(worker.cpus.size()) + " cores for " +
-               std::to_string(worker.count) + " workers; write one for each, or leave cpus out");
-  }
+    worker.cpus = {read_cpu(cpu)};
+  });
+  if (has_both) return;
+  fields.read("cpus", [&](const Value& cpus) { read_cpu_list(cpus, fields, worker); });
 }
 
 // "2, 4, 8 or 16": the powers of two from `least` on.
@@ -264,13 +303,13 @@ Worker read_worker(const Value& value, unsigned most) {
   const Fields fields = keys.fields(value);
   Worker worker;
   if (most > 1) {
-    if (const Value* count = fields.find("count")) worker.count = read_count(*count, most);
+    fields.read("count", [&](const Value& count) { worker.count = read_count(count, most); });
   }
   keys.read(fields, worker);
   if (most > 1) {
     read_cpus(fields, worker);
-  } else if (const Value* cpu = fields.find("cpu")) {
-    worker.cpus = {read_cpu(*cpu)};
+  } else {
+    fields.read("cpu", [&](const Value& cpu) { worker.cpus = {read_cpu(cpu)}; });
   }
   return worker;
 }

@@ -28,12 +28,13 @@ constexpr std::string_view kAddressHint =
 
 GatewayAddress read_address(const Value& value) {
   const Fields fields = address_keys().fields(value);
-  const Value& text = address_keys().require(fields, "address");
-  const auto address = parse_interface_address(text.text(kAddressHint));
-  if (!address) text.refuse("is not an address with a length", kAddressHint);
   GatewayAddress gateway;
-  gateway.own = address->own;
-  gateway.address = address->subnet;
+  address_keys().read_required(fields, "address", [&](const Value& text) {
+    const auto address = parse_interface_address(text.text(kAddressHint));
+    if (!address) text.refuse("is not an address with a length", kAddressHint);
+    gateway.own = address->own;
+    gateway.address = address->subnet;
+  });
   address_keys().read(fields, gateway);
   return gateway;
 }
@@ -86,21 +87,43 @@ std::string text_of(const Access& access) {
 void read_access_into(const Value& value, Gateway& config) {
   const Fields fields = gateway_access_keys().fields(value);
   gateway_access_keys().read(fields, config);
-  if (const Value* stats = fields.find("stats")) {
-    config.stats_access = read_access(*stats, Others::kMayRead);
-  }
-  if (const Value* control = fields.find("control")) {
-    config.control_access = read_access(*control, Others::kMayNot);
-  }
+  fields.read("stats", [&](const Value& stats) {
+    config.stats_access = read_access(stats, Others::kMayRead);
+  });
+  fields.read("control", [&](const Value& control) {
+    config.control_access = read_access(control, Others::kMayNot);
+  });
 }
 
-void check_guarantees(const Value& classes, const Gateway& config) {
-  for (const Link& link : config.links) {
-    if (guarantees_fit(config.classes, link)) continue;
-    classes.fail("guarantee more than " + std::to_string(kMostGuaranteedPercent) + "% of link " +
-                 link.name + ", which sends " + to_text(link.send_rate) +
-                 "; its bridged_share counts too");
-  }
+void read_ports(const Value& value, Gateway& config) {
+  const Fields ports = value.fields({"lan", "wan"});
+  ports.read_required("lan", "name the device towards the hosts",
+                      [&](const Value& port) { config.lan = read_port(port); });
+  ports.read_required("wan", "name the device towards the modem",
+                      [&](const Value& port) { config.wan = read_port(port); });
+}
+
+// Reads the peers, and the values that they need. Of those that have a mistake, only that mistake
+// is told.
+void read_peers_and_security(const Fields& fields, Gateway& config) {
+  fields.read("access", [&](const Value& access) { read_access_into(access, config); });
+  const bool user_is_known = fields.are_sound({"access"});
+  const auto reader = user_is_known ? std::optional(config.user) : std::nullopt;
+  std::optional<Security> common;
+  fields.read("security", [&](const Value& security) { common = read_security(security, reader); });
+  if (!fields.are_sound({"security"})) common = Security();
+  gateway_keys().read_required(fields, "peers", [&](const Value& peers) {
+    config.peers = read_peers(peers, config.links, common, reader);
+  });
+}
+
+// A rule may name a class. If the classes could not be read, no name is refused.
+void read_classes_and_rules(const Fields& fields, Gateway& config) {
+  fields.read("classes", [&](const Value& classes) { config.classes = read_classes(classes); });
+  const bool are_known = fields.are_sound({"classes"}) || !config.classes.empty();
+  fields.read("rules", [&](const Value& rules) {
+    config.rules = read_rules(rules, are_known ? &config.classes : nullptr);
+  });
 }
 
 }  // namespace
@@ -215,32 +238,20 @@ Gateway read_gateway(const Value& document) {
   const Keys<Gateway>& keys = gateway_keys();
   const Fields fields = keys.fields(document);
   Gateway config;
-  const Fields ports = keys.require(fields, "ports").fields({"lan", "wan"});
-  config.lan = read_port(ports.require("lan", "name the device towards the hosts"));
-  config.wan = read_port(ports.require("wan", "name the device towards the modem"));
-  config.gateway = read_address(keys.require(fields, "gateway"));
-  config.links = read_links(keys.require(fields, "links"));
-  if (const Value* access = fields.find("access")) read_access_into(*access, config);
-  std::optional<Security> common;
-  if (const Value* security = fields.find("security")) {
-    common = read_security(*security, config.user);
-  }
-  config.peers = read_peers(keys.require(fields, "peers"), config.links, common, config.user);
-  if (const Value* classes = fields.find("classes")) {
-    config.classes = read_classes(*classes);
-    check_guarantees(*classes, config);
-  }
-  if (const Value* rules = fields.find("rules")) {
-    config.rules = read_rules(*rules, config.classes);
-  }
+  keys.read_required(fields, "ports", [&](const Value& ports) { read_ports(ports, config); });
+  keys.read_required(fields, "gateway",
+                     [&](const Value& address) { config.gateway = read_address(address); });
+  keys.read_required(fields, "links",
+                     [&](const Value& links) { config.links = read_links(links); });
+  read_peers_and_security(fields, config);
+  read_classes_and_rules(fields, config);
   config.stp.mtu = std::min(config.stp.mtu, config.wan.mtu);
-  if (const Value* stp = fields.find("stp")) config.stp = read_stp(*stp, config.stp.mtu);
-  if (const Value* limits = fields.find("limits")) config.limits = read_limits(*limits);
-  if (const Value* tcp = fields.find("tcp")) config.tcp = read_tcp(*tcp);
-  if (const Value* worker = fields.find("worker")) {
-    config.worker = read_worker(*worker, kMostWorkers);
-  }
-  if (const Value* records = fields.find("records")) config.records = read_records(*records);
+  fields.read("stp", [&](const Value& stp) { config.stp = read_stp(stp, config.stp.mtu); });
+  fields.read("limits", [&](const Value& limits) { config.limits = read_limits(limits); });
+  fields.read("tcp", [&](const Value& tcp) { config.tcp = read_tcp(tcp); });
+  fields.read("worker",
+              [&](const Value& worker) { config.worker = read_worker(worker, kMostWorkers); });
+  fields.read("records", [&](const Value& records) { config.records = read_records(records); });
   keys.read(fields, config);
   return config;
 }

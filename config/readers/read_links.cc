@@ -2,7 +2,6 @@
 
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include "config/keys/kinds.h"
 #include "config/readers/read_common.h"
@@ -38,16 +37,27 @@ std::string send_rate_of(const Link& link) {
 // The rates of a link: the capacity of its modems. If a link has `capacity: find`, `send_rate` is a
 // ceiling, and `receive_rate` is used only to plan memory.
 void read_rates(const Fields& fields, Link& link) {
-  if (finds_capacity(fields)) {
+  bool finds = false;
+  fields.read("capacity", [&](const Value&) { finds = finds_capacity(fields); });
+  // If the capacity has a mistake, whether the rates must be there is not known.
+  if (!finds && fields.are_sound({"capacity"})) {
+    link_keys().must_have(fields, "send_rate");
+    link_keys().must_have(fields, "receive_rate");
+  }
+  if (finds) {
     link.send_rate = kMostLinkRate;
     link.receive_rate = kAssumedRate;
-    if (const Value* most = fields.find("send_rate")) link.send_rate = most->rate(kLinkRate);
-    if (const Value* most = fields.find("receive_rate")) link.receive_rate = most->rate(kLinkRate);
-  } else {
-    link.send_rate = link_keys().require(fields, "send_rate").rate(kLinkRate);
-    link.receive_rate = link_keys().require(fields, "receive_rate").rate(kLinkRate);
   }
-  link.control = read_rate_control(fields, {.rate = link.send_rate});
+  fields.read("send_rate", [&](const Value& rate) { link.send_rate = rate.rate(kLinkRate); });
+  fields.read("receive_rate", [&](const Value& rate) { link.receive_rate = rate.rate(kLinkRate); });
+  const bool is_known = fields.are_sound({"send_rate"});
+  link.control = read_rate_control(fields, {.rate = is_known ? link.send_rate : kMostLinkRate});
+}
+
+void read_link(const Value& entry, const std::vector<std::string>& known, Link& link) {
+  const Fields fields = entry.fields(known);
+  read_rates(fields, link);
+  link_keys().read(fields, link);
 }
 
 }  // namespace
@@ -87,16 +97,15 @@ std::vector<Link> read_links(const Value& value) {
   std::vector<std::string> known = link_keys().names();
   known.insert(known.end(), control_keys().names().begin(), control_keys().names().end());
   std::vector<Link> links;
-  for (const auto& [name, entry] :
+  for (const auto& each :
        value.named_entries("write a map of links by name, like {sat: {send_rate: 50Mbit, "
                            "receive_rate: 50Mbit}}")) {
-    check_name(entry, name);
-    const Fields fields = entry.fields(known);
-    Link link;
-    link.name = name;
-    read_rates(fields, link);
-    link_keys().read(fields, link);
-    links.push_back(std::move(link));
+    const std::string& name = each.first;
+    const Value& entry = each.second;
+    // A link with a mistake is in the list too: its name is known, and peers may have it.
+    links.emplace_back().name = name;
+    entry.attempt([&] { check_name(entry, name); });
+    entry.attempt([&] { read_link(entry, known, links.back()); });
   }
   if (links.empty()) value.fail("is empty; describe at least one link");
   return links;

@@ -17,46 +17,53 @@ std::string prefixes_of(const Peer& peer) {
   return text;
 }
 
-void read_prefixes(const Value* value, Peer& peer) {
-  if (value == nullptr) {
-    peer.prefixes = {IpPrefix{IpAddress::v4({}), 0}, IpPrefix{IpAddress::v6({}), 0}};
-    return;
+void read_prefixes(const Value& value, Peer& peer) {
+  const std::vector<Value> items = value.items_or_single();
+  for (const Value& prefix : items) {
+    prefix.attempt([&] { peer.prefixes.push_back(prefix.prefix()); });
   }
-  for (const Value& prefix : value->items_or_single()) peer.prefixes.push_back(prefix.prefix());
-  if (peer.prefixes.empty()) {
-    value->fail(
+  if (items.empty()) {
+    value.fail(
         "is empty; write the prefixes of the hosts behind this peer, or leave "
         "prefixes out for all");
   }
 }
 
+// If the links could not be read, there are none here, and no peer is asked for one.
+void read_link_of(const Fields& fields, const std::vector<Link>& links, Peer& peer) {
+  fields.read("link",
+              [&](const Value& link) { peer.links = {link.text("write the name of a link")}; });
+  if (fields.find("link") != nullptr) return;
+  if (links.size() == 1) peer.links = {links.front().name};
+  if (links.size() < 2) return;
+  fields.must_have("link", "there are several links: write the name of one");
+}
+
 Peer read_peer(const Value& value, const std::vector<Link>& links,
-               const std::optional<Security>& common, const std::string& user) {
+               const std::optional<Security>& common, const std::optional<std::string>& reader) {
   const Fields fields = peer_keys().fields(value);
   Peer peer;
-  peer.address = peer_keys().require(fields, "address").address();
-  peer.name = peer.address.to_string();
-  if (const Value* name = fields.find("name")) {
-    peer.name = name->text("write a name");
-    check_name(*name, peer.name);
+  peer_keys().read_required(fields, "address", [&](const Value& address) {
+    peer.address = address.address();
+    peer.name = peer.address.to_string();
+  });
+  fields.read("name", [&](const Value& name) {
+    peer.name = name.text("write a name");
+    check_name(name, peer.name);
+  });
+  if (fields.find("prefixes") == nullptr) {
+    peer.prefixes = {IpPrefix{IpAddress::v4({}), 0}, IpPrefix{IpAddress::v6({}), 0}};
   }
-  read_prefixes(fields.find("prefixes"), peer);
-  if (const Value* link = fields.find("link")) {
-    peer.links = {link->text("write the name of a link")};
-  } else if (links.size() == 1) {
-    peer.links = {links.front().name};
-  } else {
-    value.fail_at("link", "is missing; there are several links: write the name of one");
-  }
+  fields.read("prefixes", [&](const Value& prefixes) { read_prefixes(prefixes, peer); });
+  read_link_of(fields, links, peer);
   peer_keys().read(fields, peer);
-  if (const Value* security = fields.find("security")) {
-    peer.security = read_security(*security, user);
-  } else if (common) {
-    peer.security = *common;
-  } else {
-    value.fail_at("security",
-                  "is missing; write {psk_file: /etc/satrelay/psk}, here or for all peers at the "
-                  "top, or none if no other machine can reach the link");
+  if (common) peer.security = *common;
+  fields.read("security",
+              [&](const Value& security) { peer.security = read_security(security, reader); });
+  if (!common) {
+    fields.must_have("security",
+                     "write {psk_file: /etc/satrelay/psk}, here or for all peers at the top, or "
+                     "none if no other machine can reach the link");
   }
   return peer;
 }
@@ -101,12 +108,14 @@ const Keys<Peer>& peer_keys() {
 }
 
 std::vector<Peer> read_peers(const Value& value, const std::vector<Link>& links,
-                             const std::optional<Security>& common, const std::string& user) {
+                             const std::optional<Security>& common,
+                             const std::optional<std::string>& reader) {
   std::vector<Peer> peers;
-  for (const Value& peer : value.items("write a list of far gateways")) {
-    peers.push_back(read_peer(peer, links, common, user));
+  const std::vector<Value> items = value.items("write a list of far gateways");
+  for (const Value& peer : items) {
+    peer.attempt([&] { peers.push_back(read_peer(peer, links, common, reader)); });
   }
-  if (peers.empty()) value.fail("is empty; describe at least one far gateway");
+  if (items.empty()) value.fail("is empty; describe at least one far gateway");
   return peers;
 }
 

@@ -13,8 +13,9 @@ namespace satrelay::config {
 const Keys<Peer>& peer_keys();
 
 // `common` is the value of `security` at the top of the file, which peers without a `security` of
-// their own use. `user` is the user that this process becomes, as `reader` in read_psk_file().
+// their own use. `reader` is as in read_security(). `links` is empty if the links have a mistake.
 std::vector<Peer> read_peers(const Value& value, const std::vector<Link>& links,
-                             const std::optional<Security>& common, const std::string& user);
+                             const std::optional<Security>& common,
+                             const std::optional<std::string>& reader);
 
 }  // namespace satrelay::config

@@ -95,56 +95,78 @@ bool finds_capacity(const Fields& link) {
   return capacity != nullptr && capacity->word<bool>({{"known", false}, {"find", true}});
 }
 
+namespace {
+
+// Reads the parameters of a controller that is known or, if it is not, the values of all
+// parameters.
+class Parameters {
+ public:
+  Parameters(const Fields& link, RateControl& control) : link_(link), control_(control) {}
+
+  template <typename Read>
+  void read(const char* key, Controller of, Read&& read) const {
+    link_.read(key, [&](const Value& value) {
+      if (control_.controller != of && link_.are_sound({"controller", "capacity"})) {
+        value.fail(std::string("is a parameter of controller ") + to_string(of) +
+                   ", but this link's is " + to_string(control_.controller) + "; remove it");
+      }
+      read(value);
+    });
+  }
+  void read_packets(const char* key, Controller of, Bounds<std::uint64_t> bounds,
+                    std::uint32_t& out) const {
+    read(key, of,
+         [&](const Value& value) { out = static_cast<std::uint32_t>(value.integer(bounds)); });
+  }
+
+ private:
+  const Fields& link_;
+  const RateControl& control_;
+};
+
+BitRate read_target(const Value& value, MostRate most) {
+  const BitRate target = value.rate(kTarget);
+  if (target > most.rate) {
+    value.fail(to_text(target) + " exceeds " + most.name + " " + to_text(most.rate) +
+               "; write at most that");
+  }
+  return target;
+}
+
+}  // namespace
+
 RateControl read_rate_control(const Fields& link, MostRate most) {
   RateControl control;
-  if (finds_capacity(link)) {
+  bool finds = false;
+  link.read("capacity", [&](const Value&) { finds = finds_capacity(link); });
+  if (finds) {
     for (const Key<RateControl>& row : control_keys()) {
       const Value* const other = link.find(row.text.name);
       if (other == nullptr || row.text.name == "capacity") continue;
-      other->fail(
+      other->tell(
           "contradicts capacity: find, which chooses the rate by itself; remove one of them");
     }
     control.controller = Controller::kFind;
     return control;
   }
-  if (const Value* controller = link.find("controller")) {
-    control.controller = controller->word<Controller>({{"fixed_rate", Controller::kFixedRate},
-                                                       {"hpfp", Controller::kHpfp},
-                                                       {"tps", Controller::kTps},
-                                                       {"stp", Controller::kStp}});
-  }
-  const auto parameter = [&](const char* key, Controller of) {
-    const Value* value = link.find(key);
-    if (value != nullptr && control.controller != of) {
-      value->fail(std::string("is a parameter of controller ") + to_string(of) +
-                  ", but this link's is " + to_string(control.controller) + "; remove it");
-    }
-    return value;
-  };
-  if (const Value* target = parameter("target", Controller::kHpfp)) {
-    control.target = target->rate(kTarget);
-    if (control.target > most.rate) {
-      target->fail(to_text(control.target) + " exceeds " + most.name + " " + to_text(most.rate) +
-                   "; write at most that");
-    }
-  }
-  if (const Value* period = parameter("period", Controller::kHpfp)) {
-    control.period = period->duration(kControlPeriod);
-  }
-  const auto packets = [&](const char* key, Controller of, Bounds<std::uint64_t> bounds,
-                           std::uint32_t& out) {
-    if (const Value* value = parameter(key, of)) {
-      out = static_cast<std::uint32_t>(value->integer(bounds));
-    }
-  };
-  packets("window", Controller::kTps, kWindow, control.window);
-  packets("initial_window", Controller::kStp, kPackets, control.initial_window);
-  packets("threshold", Controller::kStp, kPackets, control.threshold);
-  packets("growth", Controller::kStp, kPackets, control.growth);
-  packets("avoidance_growth", Controller::kStp, kPackets, control.avoidance_growth);
-  if (const Value* buffer = parameter("buffer", Controller::kStp)) {
-    control.buffer = buffer->size(kBuffer);
-  }
+  link.read("controller", [&](const Value& controller) {
+    control.controller = controller.word<Controller>({{"fixed_rate", Controller::kFixedRate},
+                                                      {"hpfp", Controller::kHpfp},
+                                                      {"tps", Controller::kTps},
+                                                      {"stp", Controller::kStp}});
+  });
+  const Parameters parameters(link, control);
+  parameters.read("target", Controller::kHpfp,
+                  [&](const Value& value) { control.target = read_target(value, most); });
+  parameters.read("period", Controller::kHpfp,
+                  [&](const Value& value) { control.period = value.duration(kControlPeriod); });
+  parameters.read_packets("window", Controller::kTps, kWindow, control.window);
+  parameters.read_packets("initial_window", Controller::kStp, kPackets, control.initial_window);
+  parameters.read_packets("threshold", Controller::kStp, kPackets, control.threshold);
+  parameters.read_packets("growth", Controller::kStp, kPackets, control.growth);
+  parameters.read_packets("avoidance_growth", Controller::kStp, kPackets, control.avoidance_growth);
+  parameters.read("buffer", Controller::kStp,
+                  [&](const Value& value) { control.buffer = value.size(kBuffer); });
   return control;
 }
 

@@ -52,7 +52,8 @@ std::string collector_of(const IpfixCollector& collector) {
 IpfixCollector read_ipfix(const Value& value) {
   const Fields fields = ipfix_keys().fields(value);
   IpfixCollector collector;
-  read_collector(ipfix_keys().require(fields, "collector"), collector);
+  ipfix_keys().read_required(fields, "collector",
+                             [&](const Value& each) { read_collector(each, collector); });
   ipfix_keys().read(fields, collector);
   return collector;
 }
@@ -113,15 +114,18 @@ const Keys<Records>& records_keys() {
 Records read_records(const Value& value) {
   const Fields fields = records_keys().fields(value);
   Records records;
-  if (fields.find("file") == nullptr) {
+  if (fields.find("file") == nullptr && fields.are_sound({"file"})) {
     for (const char* key : {"rotate_size", "keep"}) {
-      if (const Value* other = fields.find(key)) other->fail("is of no use without file");
+      if (const Value* other = fields.find(key)) {
+        other->tell("is of no use without file; write file too, or remove it");
+      }
     }
   }
   records_keys().read(fields, records);
-  if (const Value* ipfix = fields.find("ipfix")) records.ipfix = read_ipfix(*ipfix);
-  if (!records.wanted())
+  fields.read("ipfix", [&](const Value& ipfix) { records.ipfix = read_ipfix(ipfix); });
+  if (!records.wanted() && !value.is_wrong()) {
     value.fail("names neither file nor ipfix, so no record is written; name one of them");
+  }
   return records;
 }
 

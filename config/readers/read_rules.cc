@@ -56,13 +56,13 @@ Match read_match(const Value& value) {
   const Fields fields = match_keys().fields(value);
   Match match;
   const auto each = [&](const char* key, const auto& take) {
-    const Value* list = fields.find(key);
-    if (list == nullptr) return;
-    const std::vector<Value> items = list->items_or_single();
-    if (items.empty()) {
-      list->fail("is empty, so nothing matches; leave it out to match everything");
-    }
-    for (const Value& item : items) take(item);
+    fields.read(key, [&](const Value& list) {
+      const std::vector<Value> items = list.items_or_single();
+      if (items.empty()) {
+        list.fail("is empty, so nothing matches; leave it out to match everything");
+      }
+      for (const Value& item : items) item.attempt([&] { take(item); });
+    });
   };
   each("source", [&](const Value& v) { match.source.push_back(v.prefix()); });
   each("destination", [&](const Value& v) { match.destination.push_back(v.prefix()); });
@@ -73,16 +73,15 @@ Match read_match(const Value& value) {
   each("vlan", [&](const Value& v) { match.vlan.push_back(read_vlan(v)); });
   each("dscp", [&](const Value& v) { match.dscp.push_back(read_dscp(v)); });
   each("peer", [&](const Value& v) { match.peer.push_back(v.text("write the name of a peer")); });
-  if (const Value* direction = fields.find("direction")) {
-    match.direction = direction->word<Direction>();
-  }
+  fields.read("direction",
+              [&](const Value& direction) { match.direction = direction.word<Direction>(); });
   const auto any_of = [&](std::initializer_list<std::uint8_t> wanted) {
     return match.protocol.empty() ||
            std::ranges::find_first_of(match.protocol, wanted) != match.protocol.end();
   };
   if (const Value* port = fields.find("port");
-      port != nullptr && !any_of({kProtocolTcp, kProtocolUdp})) {
-    port->fail("contradicts protocol: only tcp and udp have ports, so nothing matches");
+      port != nullptr && fields.are_sound({"protocol"}) && !any_of({kProtocolTcp, kProtocolUdp})) {
+    port->tell("contradicts protocol: only tcp and udp have ports, so nothing matches");
   }
   return match;
 }
@@ -92,15 +91,16 @@ bool matches_tcp(const Match& match) {
          std::ranges::find(match.protocol, kProtocolTcp) != match.protocol.end();
 }
 
-void read_class(const Value& value, const std::vector<TrafficClass>& classes, Rule& rule) {
+void read_class_of(const Value& value, const std::vector<TrafficClass>* classes, Rule& rule) {
   const std::string name = value.text("write the name of a class");
-  const auto found = std::ranges::find(classes, name, &TrafficClass::name);
-  if (found != classes.end()) {
+  if (classes == nullptr) return;
+  const auto found = std::ranges::find(*classes, name, &TrafficClass::name);
+  if (found != classes->end()) {
     rule.traffic_class = name;
     return;
   }
   std::string known;
-  for (const TrafficClass& each : classes) known += (known.empty() ? "" : ", ") + each.name;
+  for (const TrafficClass& each : *classes) known += (known.empty() ? "" : ", ") + each.name;
   value.refuse("is not a class",
                known.empty() ? "there are none; describe it in classes" : "there are: " + known);
 }
@@ -133,35 +133,46 @@ auto mode = [](auto& rule) -> auto& {
   return rule.modes.*Mode;
 };
 
-Rule read_rule(const Value& value, const std::vector<TrafficClass>& classes) {
+void read_rule_name(const Value& value, Rule& rule) {
+  rule.name = value.text("write a name");
+  check_name(value, rule.name);
+  if (parse_number(rule.name, 65535)) {
+    value.refuse("is a number, which is how rules without a name are called",
+                 "write a name with a letter");
+  }
+}
+
+void check_action(const Value& action, const Rule& rule) {
+  if (matches_tcp(rule.match)) return;
+  if (rule.action == Action::kAccelerate) {
+    action.tell("accelerate is for TCP, which protocol excludes; write bridge, or remove protocol");
+  } else if (rule.action == Action::kReset) {
+    action.tell("reset is for TCP, which protocol excludes; write drop");
+  }
+}
+
+Rule read_rule(const Value& value, const std::vector<TrafficClass>* classes) {
   const Fields fields = rule_keys().fields(value);
   Rule rule;
-  if (const Value* name = fields.find("name")) {
-    rule.name = name->text("write a name");
-    check_name(*name, rule.name);
-    if (parse_number(rule.name, 65535)) {
-      name->refuse("is a number, which is how rules without a name are called",
-                   "write a name with a letter");
-    }
-  }
-  if (const Value* match = fields.find("match")) rule.match = read_match(*match);
-  const Value& action = rule_keys().require(fields, "action");
-  rule.action = action.word<Action>();
-  if (!matches_tcp(rule.match) && rule.action == Action::kAccelerate) {
-    action.fail("accelerate is for TCP, which protocol excludes; write bridge, or remove protocol");
-  }
-  if (!matches_tcp(rule.match) && rule.action == Action::kReset) {
-    action.fail("reset is for TCP, which protocol excludes; write drop");
-  }
+  fields.read("name", [&](const Value& name) { read_rule_name(name, rule); });
+  fields.read("match", [&](const Value& match) { rule.match = read_match(match); });
+  rule_keys().read_required(fields, "action",
+                            [&](const Value& action) { rule.action = action.word<Action>(); });
+  const bool is_known = fields.are_sound({"action"});
+  if (is_known && fields.are_sound({"match"})) check_action(*fields.find("action"), rule);
+  // Without its action, a rule counts as one for accelerated connections, which may have each key.
   rule_keys().read(fields, rule);
-  if (const char* what = contradiction_in(rule.modes)) fields.find("ack")->fail(what);
-  if (const Value* name = fields.find("class")) {
-    if (rule.action == Action::kDrop || rule.action == Action::kReset) {
-      name->fail("contradicts action " + std::string(word_of(rule.action)) +
-                 ": nothing is sent that could share a link; remove it");
-    }
-    read_class(*name, classes, rule);
+  const char* const what = contradiction_in(rule.modes);
+  if (what != nullptr && fields.are_sound({"handshake", "ack", "close", "window", "delivery"})) {
+    fields.find("ack")->tell(what);
   }
+  fields.read("class", [&](const Value& name) {
+    if (is_known && (rule.action == Action::kDrop || rule.action == Action::kReset)) {
+      name.fail("contradicts action " + std::string(word_of(rule.action)) +
+                ": nothing is sent that could share a link; remove it");
+    }
+    read_class_of(name, classes, rule);
+  });
   return rule;
 }
 
@@ -246,12 +257,13 @@ const Keys<Rule>& rule_keys() {
   return keys;
 }
 
-std::vector<Rule> read_rules(const Value& value, const std::vector<TrafficClass>& classes) {
+std::vector<Rule> read_rules(const Value& value, const std::vector<TrafficClass>* classes) {
   constexpr std::size_t kMost = 65'535;
   std::vector<Rule> rules;
   for (const Value& rule : value.items("write a list of rules, first match wins")) {
-    if (rules.size() == kMost) rule.fail("is one too many; a gateway has at most 65535");
-    rules.push_back(read_rule(rule, classes));
+    if (rules.size() == kMost) rule.tell("is one too many; a gateway has at most 65535");
+    Rule& read = rules.emplace_back();
+    rule.attempt([&] { read = read_rule(rule, classes); });
   }
   return rules;
 }

@@ -11,8 +11,9 @@ namespace satrelay::config {
 const Keys<Rule>& rule_keys();
 const Keys<Match>& match_keys();
 
-// Throws ConfigError, also if the parts of one rule contradict each other. validation.h finds
+// `classes` is nullptr if the classes are not known because the file has a mistake there. Throws
+// ConfigError, also if the parts of one rule contradict each other. validation.h finds
 // contradictions with other rules and with peers.
-std::vector<Rule> read_rules(const Value& value, const std::vector<TrafficClass>& classes);
+std::vector<Rule> read_rules(const Value& value, const std::vector<TrafficClass>* classes);
 
 }  // namespace satrelay::config

@@ -18,25 +18,39 @@ const Keys<Security>& security_keys() {
   return keys;
 }
 
-Security read_security(const Value& value, const std::string& reader) {
-  constexpr std::string_view kHint = "write {psk_file: /etc/satrelay/psk}, or none";
-  Security security;
-  if (!value.is_map()) {
-    if (value.text(kHint) != "none") value.refuse("is not known here", kHint);
-    return security;
-  }
-  const Fields fields = security_keys().fields(value);
-  const Value& file = security_keys().require(fields, "psk_file");
+namespace {
+
+void read_keys(const Value& file, const std::optional<std::string>& reader, Security& security) {
   security.psk_file = file.text("write an absolute path");
-  if (!security.psk_file.starts_with('/'))
-    file.refuse("is not an absolute path", "begin with a slash");
+  if (!security.psk_file.starts_with('/')) {
+    // The message does not have the text, because it may be the secret itself.
+    file.fail(
+        "is not an absolute path; write the path of the file that has the secret, like "
+        "/etc/satrelay/psk");
+  }
+  if (!reader) return;
   try {
-    security.keys = read_psk_file(security.psk_file, reader);
+    security.keys = read_psk_file(security.psk_file, *reader);
   } catch (const FileError& error) {
     file.fail(error);
   } catch (const ConfigError& error) {
     file.fail(error.what());
   }
+}
+
+}  // namespace
+
+Security read_security(const Value& value, const std::optional<std::string>& reader) {
+  constexpr std::string_view kHint = "write {psk_file: /etc/satrelay/psk}, or none";
+  Security security;
+  if (!value.is_map()) {
+    // The message does not have the text, because it may be the secret itself.
+    if (value.text(kHint) != "none") value.fail("is not known here; " + std::string(kHint));
+    return security;
+  }
+  const Fields fields = security_keys().fields(value);
+  security_keys().read_required(fields, "psk_file",
+                                [&](const Value& file) { read_keys(file, reader, security); });
   return security;
 }
 

@@ -78,9 +78,9 @@ Stp read_stp(const Value& value, std::uint16_t default_mtu) {
   stp.mtu = default_mtu;
   const Fields fields = stp_keys().fields(value);
   stp_keys().read(fields, stp);
-  if (const Value* feedback = fields.find("feedback")) {
-    feedback_keys().read(feedback_keys().fields(*feedback), stp.feedback);
-  }
+  fields.read("feedback", [&](const Value& feedback) {
+    feedback_keys().read(feedback_keys().fields(feedback), stp.feedback);
+  });
   return stp;
 }
 

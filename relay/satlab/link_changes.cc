@@ -66,7 +66,7 @@ void read_change(const Value& value, Experiment& experiment) {
 void read_link(const Value& value, const std::filesystem::path& folder, Experiment& experiment) {
   const Fields fields =
       value.fields({"both", "a_to_b", "b_to_a", "discipline", "traces", "changes"});
-  config::LinkDirections directions = config::read_directions(value, fields);
+  config::LinkDirections directions = config::read_directions(fields);
   if (const Value* discipline = fields.find("discipline")) {
     directions.a_to_b.discipline = directions.b_to_a.discipline =
         config::read_queue_discipline(*discipline);

@@ -136,8 +136,8 @@ void check_gateway(const sim::Scenario& scenario, sim::Side side, const Value& g
   probe.rules = scenario.rules;
   probe.stp = scenario.stp;
   probe.limits = scenario.station(side).limits;
-  if (const auto wrong = config::find_contradiction(probe)) {
-    gateways.fail_at(wrong->path, wrong->message);
+  for (const config::Contradiction& wrong : config::find_contradictions(probe)) {
+    gateways.fail_at(wrong.path, wrong.message);
   }
 }
 
@@ -153,7 +153,7 @@ void read_gateways(const Value& value, sim::Scenario& scenario, std::uint16_t mt
     scenario.classes = config::read_classes(*list);
   }
   if (const Value* rules = fields.find("rules")) {
-    scenario.rules = config::read_rules(*rules, scenario.classes);
+    scenario.rules = config::read_rules(*rules, &scenario.classes);
   }
   scenario.control = config::read_rate_control(
       fields,

@@ -79,14 +79,13 @@ ByteCount frame_store(const config::SatLink& config) {
   return ByteCount(dpdk::PacketPool::memory_for(sizing_of(config).packets, largest_mtu(config)));
 }
 
-std::optional<config::Contradiction> object_to_memory(const config::SatLink& config) {
+std::vector<config::Contradiction> object_to_memory(const config::SatLink& config) {
   const ByteCount needed = frame_store(config);
   const std::string excess = config::exceeds_total(needed, config::machine_memory());
-  if (excess.empty()) return std::nullopt;
-  return config::Contradiction{.path = config.memory == ByteCount(0) ? "" : "memory",
-                               .message = std::to_string(needed.value() >> 20) +
-                                          "MiB for frames in flight are " + excess +
-                                          "; write less"};
+  if (excess.empty()) return {};
+  return {{.path = config.memory == ByteCount(0) ? "" : "memory",
+           .message = std::to_string(needed.value() >> 20) + "MiB for frames in flight are " +
+                      excess + "; write less"}};
 }
 
 void run(const config::SatLink& config) {
@@ -169,9 +168,9 @@ int main(int argc, char** argv) {
   const sl::ParsedOptions parsed = sl::parse_options(argc, argv);
   if (!parsed.options) return parsed.exit;
   const sl::Options& options = *parsed.options;
-  const auto fail = [](const std::exception& error, int status) {
+  const auto fail = [](const std::vector<std::string>& lines, int status) {
     satrelay::ops::open_log("satlink", satrelay::config::LogLevel::kInfo);
-    satrelay::ops::log_error(error.what());
+    for (const std::string& line : lines) satrelay::ops::log_error(line);
     return status;
   };
   try {
@@ -185,8 +184,8 @@ int main(int argc, char** argv) {
     sl::run(config);
     return 0;
   } catch (const satrelay::config::ConfigError& error) {
-    return fail(error, 2);
+    return fail(satrelay::config::lines_of(error), 2);
   } catch (const std::exception& error) {
-    return fail(error, 1);
+    return fail({error.what()}, 1);
   }
 }

@@ -47,11 +47,11 @@ class WrongFile : public std::runtime_error {
 };
 
 template <typename Read>
-auto from_file(const Read& read) {
+auto from_file(const Read& read, const std::string& setting = "") {
   try {
     return read();
   } catch (const std::runtime_error& error) {
-    throw WrongFile(error.what());
+    throw WrongFile(setting + error.what());
   }
 }
 
@@ -128,7 +128,7 @@ int serve(const ServeOptions& options) {
   ServerOptions server_options = options.server;
   if (!options.listen_group.empty()) {
     server_options.access =
-        from_file([&] { return ops::resolve(options.listen_group, 0660, "--listen-group"); });
+        from_file([&] { return ops::resolve(options.listen_group, 0660); }, "--listen-group: ");
   }
   UserFile users = from_file([&] { return UserFile(options.users); });
   Sessions sessions;

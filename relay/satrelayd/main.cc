@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "config/checks/machine_memory.h"
 #include "config/readers/loader.h"
@@ -92,16 +93,22 @@ std::span<dpdk::Port* const> prepared_by(Supervisor& supervisor,
   return ports;
 }
 
-// Returns the reason if a configuration does not suit this machine.
-std::optional<config::Contradiction> object(const config::Gateway& config) {
-  if (auto objection = object_to_user(config)) return objection;
-  return machine::find_excess(config, memory_of(config), config::machine_memory());
+using Objections = std::vector<config::Contradiction>;
+
+// Returns the reasons if a configuration does not suit this machine.
+Objections object(const config::Gateway& config) {
+  Objections objections = object_to_access(config);
+  auto excess = machine::find_excess(config, memory_of(config), config::machine_memory());
+  if (excess) objections.push_back(*std::move(excess));
+  return objections;
 }
 
-// Returns the reason if this machine cannot start a gateway with the configuration.
-std::optional<config::Contradiction> object_to_start(const config::Gateway& config) {
-  if (auto objection = object(config)) return objection;
-  return machine::object_to_cores(config.worker, machine::read_cpu_topology());
+// Returns the reasons if this machine cannot start a gateway with the configuration.
+Objections object_to_start(const config::Gateway& config) {
+  Objections objections = object(config);
+  auto absent = machine::object_to_cores(config.worker, machine::read_cpu_topology());
+  if (absent) objections.push_back(*std::move(absent));
+  return objections;
 }
 
 // The file may be checked on another machine, which has other interfaces and cores. So faults of
@@ -314,8 +321,6 @@ int main_or_throw(int argc, char** argv) {
   try {
     config::Gateway config = config::load_gateway(file, check ? object : object_to_start);
     if (check) {
-      access_of(config.stats_access);
-      access_of(config.control_access);
       for (const std::string& warning : config.remarks.warnings) std::cout << warning << '\n';
       warn_of_machine(config);
       for (const std::string& note : config.remarks.notes) std::cout << note << '\n';
@@ -330,7 +335,7 @@ int main_or_throw(int argc, char** argv) {
     ops::log_error(error.what());
     return kAlreadyRunning;
   } catch (const config::ConfigError& error) {
-    ops::log_error(error.what());
+    for (const std::string& line : config::lines_of(error)) ops::log_error(line);
     return kBadConfiguration;
   }
 }

@@ -28,12 +28,12 @@ std::vector<gid_t> further_groups(int descriptor) {
 
 }  // namespace
 
-SocketAccess resolve(const std::string& group, mode_t mode, const std::string& setting) {
+SocketAccess resolve(const std::string& group, mode_t mode) {
   SocketAccess access{mode, std::nullopt, std::nullopt};
   if (group.empty()) return access;
   const struct group* found = ::getgrnam(group.c_str());
   if (found == nullptr) {
-    throw std::runtime_error(setting + ": this machine has no group \"" + group +
+    throw std::runtime_error("this machine has no group \"" + group +
                              "\"; make it with groupadd, or write another");
   }
   access.group = found->gr_gid;

@@ -17,8 +17,8 @@ struct SocketAccess {
 };
 
 // `group` is the name of a group of this machine, or "" for no group. Throws std::runtime_error if
-// this machine has no group with this name. `setting` is the key or option that names the group.
-SocketAccess resolve(const std::string& group, mode_t mode, const std::string& setting = "access");
+// this machine has no group with this name. The message does not say which setting names it.
+SocketAccess resolve(const std::string& group, mode_t mode);
 // Gives the socket at `path` its owner, group and mode. Throws std::runtime_error.
 void open_to(const std::string& path, const SocketAccess& access);
 // Returns the user of the process at the other end of a connection, as the kernel reports it.

@@ -21,8 +21,8 @@ constexpr std::string_view kAnyHost = "any";
 void refuse_contradiction(const Value& value, const Answers& answers) {
   for (const Side side : {Side::kHere, Side::kThere}) {
     if (side == Side::kThere && !answers.there.address) continue;
-    const auto found = config::find_contradiction(configuration_so_far(answers, side));
-    if (found) value.fail(found->message);
+    const auto found = config::find_contradictions(configuration_so_far(answers, side));
+    if (!found.empty()) value.fail(found.front().message);
   }
 }
 
@@ -98,7 +98,7 @@ std::string usual_peer_address(const Answers& answers, const Setting&) {
                                        : IpAddress::v6(octets),
                            answers.here.address->subnet};
     if (tried.is_routed()) continue;
-    if (config::find_contradiction(configuration_so_far(tried, Side::kHere))) continue;
+    if (!config::find_contradictions(configuration_so_far(tried, Side::kHere)).empty()) continue;
     return tried.there.address->own.to_string();
   }
   return "";

@@ -12,9 +12,9 @@ namespace satrelay::ctl::init {
 // answers say that there is no secret.
 std::string configuration_text(const Answers& answers, Side side, const std::string& psk_file);
 
-// The parts of a configuration that the answers so far determine, for config::find_contradiction().
-// The gateway's own address must be known. The peer is missing as long as its address, or the way
-// to it, is not known.
+// The parts of a configuration that the answers so far determine, for
+// config::find_contradictions(). The gateway's own address must be known. The peer is missing as
+// long as its address, or the way to it, is not known.
 config::Gateway configuration_so_far(const Answers& answers, Side side);
 
 // Writes a text as a scalar of YAML, in quotes where YAML needs them.

@@ -107,6 +107,19 @@ void tell_of_reload(const Reload::Outcome& outcome, Operations& operations) {
                    .after = std::move(told.after)});
 }
 
+// The reason for a refusal: the line of the only mistake, or the lines of all mistakes. The server
+// sends an answer at once or not at all, so the lines must fit into the buffer of a socket.
+std::string in_lines(const std::string& error, const std::vector<std::string>& mistakes) {
+  constexpr std::size_t kMost = 64 << 10;
+  if (mistakes.empty()) return error;
+  std::string text;
+  for (const std::string& line : mistakes) {
+    if (text.size() + line.size() > kMost) return text.append("\nthe log has the others");
+    text += (text.empty() ? "" : "\n") + line;
+  }
+  return text;
+}
+
 void tell_of_refusal(std::string why, ReloadRefusal refusal, Operations& operations) {
   operations.tell({.kind = ops::EventKind::kReloadRefused,
                    .subject = "gateway",
@@ -155,10 +168,15 @@ void look_after_reload(Operations& operations) {
     refusal = ReloadRefusal::kWorkerStuck;
   }
   // Writing the log may take long. So do it only here, after the workers have started again.
-  operations.reload_result = error.empty() ? "ok" : "error: " + error;
   if (error.empty()) {
+    operations.reload_result = "ok";
     tell_of_reload(*outcome, operations);
   } else {
+    const std::vector<std::string>& mistakes = outcome->mistakes;
+    operations.reload_result = "error: " + in_lines(error, mistakes);
+    // An event has room for one line, and may cut it, so the log has all lines.
+    for (const std::string& line : mistakes) ops::log_error("reload: " + line);
+    if (!mistakes.empty()) error = mistakes.back() + "; the first: " + mistakes.front();
     tell_of_refusal(std::move(error), refusal, operations);
   }
   operations.reload_caller = std::exchange(operations.next_reload_caller, std::nullopt);

@@ -11,6 +11,18 @@
 
 namespace satrelay::satrelayd {
 
+namespace {
+
+Reload::Outcome refused_for(const config::ConfigError& error, ReloadRefusal refusal) {
+  Reload::Outcome outcome;
+  outcome.error = error.what();
+  outcome.refusal = refusal;
+  if (error.mistakes().size() > 1) outcome.mistakes = config::lines_of(error);
+  return outcome;
+}
+
+}  // namespace
+
 Reload::Outcome read_changes(const std::filesystem::path& file, const config::Gateway& started,
                              const std::shared_ptr<const config::Changeable>& running) {
   Reload::Outcome outcome;
@@ -30,10 +42,11 @@ Reload::Outcome read_changes(const std::filesystem::path& file, const config::Ga
     outcome.changes = outcome.changeable->changes_since(*running);
     outcome.configuration = std::move(next);
   } catch (const config::FileError& error) {
-    outcome.error = error.what();
-    outcome.refusal = error.cause() == config::FileError::Cause::kRights
-                          ? ReloadRefusal::kFileRights
-                          : ReloadRefusal::kNoFile;
+    return refused_for(error, error.cause() == config::FileError::Cause::kRights
+                                  ? ReloadRefusal::kFileRights
+                                  : ReloadRefusal::kNoFile);
+  } catch (const config::ConfigError& error) {
+    return refused_for(error, ReloadRefusal::kMistake);
   } catch (const std::bad_alloc&) {
     outcome.error = "not enough memory for the configuration";
     outcome.refusal = ReloadRefusal::kNoMemory;

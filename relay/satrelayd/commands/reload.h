@@ -45,7 +45,8 @@ class Reload {
     // Data that reconfigure() needs, made from `configuration`.
     gateway::Prepared prepared;
     std::vector<config::ChangedKey> changes;  // the differences from the running configuration
-    std::string error;                        // if there is no configuration, the reason
+    std::string error;                  // if there is no configuration, the reason in one line
+    std::vector<std::string> mistakes;  // if the reason is several mistakes: a line for each
     ReloadRefusal refusal = ReloadRefusal::kMistake;       // the kind of reason
     std::shared_ptr<const config::Changeable> changeable;  // the changeable part of `configuration`
   };

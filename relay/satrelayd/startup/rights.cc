@@ -80,9 +80,21 @@ void warn_of_user(const config::Gateway& config, const std::optional<ops::RunUse
   }
 }
 
-std::optional<config::Contradiction> object_to_user(const config::Gateway& config) {
-  if (config.user.empty() || ops::find_user(config.user)) return std::nullopt;
-  return config::Contradiction{.path = "access.user", .message = ops::no_such_user(config.user)};
+std::vector<config::Contradiction> object_to_access(const config::Gateway& config) {
+  std::vector<config::Contradiction> objections;
+  if (!config.user.empty() && !ops::find_user(config.user)) {
+    objections.push_back({"access.user", ops::no_such_user(config.user)});
+  }
+  const auto look_at = [&](const char* path, const config::Access& access) {
+    try {
+      access_of(access);
+    } catch (const config::ConfigError& error) {
+      objections.push_back({path, error.what()});
+    }
+  };
+  look_at("access.stats.group", config.stats_access);
+  look_at("access.control.group", config.control_access);
+  return objections;
 }
 
 std::string give_up_rights(const config::Gateway& config, const std::optional<ops::RunUser>& user,

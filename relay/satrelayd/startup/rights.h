@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "config/checks/validation.h"
 #include "config/model/schema.h"
@@ -23,7 +24,8 @@ void open_folders_to(const ops::SocketAccess& stats, const ops::SocketAccess& co
 // gateway was not started by root, or if it must stay root. Throws config::ConfigError.
 std::optional<ops::RunUser> find_run_user(const config::Gateway& config);
 void warn_of_user(const config::Gateway& config, const std::optional<ops::RunUser>& user);
-std::optional<config::Contradiction> object_to_user(const config::Gateway& config);
+// Returns the user and the groups of the configuration that this machine does not have.
+std::vector<config::Contradiction> object_to_access(const config::Gateway& config);
 
 // Changes to `user`, if there is one, and keeps only the capabilities that the ports need. A
 // gateway with a supervisor keeps none. Returns their names.

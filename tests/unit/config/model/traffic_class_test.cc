@@ -62,7 +62,7 @@ TEST(ScheduleKeys, RatesOfClassesMustBeThere) {
             "g.yaml:5:43: classes.a.maximum: is less than what is guaranteed");
   EXPECT_EQ(error_of(link + "classes: {a: {guaranteed: 20Mbit}, b: {guaranteed: 23Mbit}}\n"),
             "g.yaml:5:10: classes: guarantee more than 95% of link sat, which sends 50Mbit; its "
-            "bridged_share counts too");
+            "bridged_share counts too; write less");
   EXPECT_EQ(error_of(link + "classes: {a: {guaranteed: 20Mbit}, b: {guaranteed: 22500kbit}}\n"),
             "no error");
   std::string many = "classes: {";

@@ -153,12 +153,14 @@ TEST_F(PskFileTest, TheGroupOfTheGatewaysUserMayRead) {
 
 TEST_F(PskFileTest, RefusesWhatIsNoRegularFile) {
   ::chmod(folder_.c_str(), 0700);
-  EXPECT_EQ(error_of(folder_), ": is not a regular file");
+  EXPECT_EQ(error_of(folder_), ": is not a regular file; write the path of one");
   const std::filesystem::path pipe = folder_ / "pipe";
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
-  EXPECT_EQ(error_of(pipe), ": is not a regular file");
-  EXPECT_EQ(error_of("/dev/null"), ": is not a regular file");
-  EXPECT_EQ(error_of(folder_ / "gone"), ": cannot be read: No such file or directory");
+  EXPECT_EQ(error_of(pipe), ": is not a regular file; write the path of one");
+  EXPECT_EQ(error_of("/dev/null"), ": is not a regular file; write the path of one");
+  EXPECT_EQ(error_of(folder_ / "gone"),
+            ": cannot be read: No such file or directory; correct the path, or make the file with "
+            "satrelayctl keygen");
 }
 
 // A link is followed: the mode of the file that it leads to counts.
@@ -171,7 +173,7 @@ TEST_F(PskFileTest, FollowsALink) {
 }
 
 TEST_F(PskFileTest, RefusesFilesOfNoOrTooManyBytes) {
-  EXPECT_EQ(error_of_text(""), ": is empty; write a key of 64 hexadecimal digits");
+  EXPECT_EQ(error_of_text(""), ": is empty; make a key with satrelayctl keygen");
   const std::string too_long =
       ": is too long; write one key of 64 hexadecimal digits, or two, a line each";
   const std::string two = std::string(kFirst) + "\n" + kSecond + "\n";

@@ -38,7 +38,7 @@ TEST(PortKey, LargeFramesAreSentUnlessItSaysNo) {
   EXPECT_TRUE(parse_gateway(with_port(", large_frames: no"), "g.yaml").wan.large_frames);
   EXPECT_EQ(error_of(", driver: af_xdp, large_frames: no"),
             "g.yaml:1:62: ports.lan.large_frames: contradicts driver af_xdp; only af_packet and "
-            "pci send large frames");
+            "pci send large frames; remove it");
   EXPECT_FALSE(
       parse_gateway(with_port(", driver: af_packet, large_frames: no"), "g.yaml").lan.large_frames);
   EXPECT_EQ(error_of(", large_frames: maybe"),

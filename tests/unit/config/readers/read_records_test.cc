@@ -58,7 +58,7 @@ TEST(RecordsKey, WhatIsWrongIsSaidWithItsPlace) {
             "g.yaml:5:17: records.file: \"flows.json\" is not the path of a file; write the "
             "absolute path of a file, like /var/log/satrelay/flows.json");
   EXPECT_EQ(error_of("{keep: 3, ipfix: {collector: 192.0.2.9}}"),
-            "g.yaml:5:17: records.keep: is of no use without file");
+            "g.yaml:5:17: records.keep: is of no use without file; write file too, or remove it");
   for (const char* wrong : {"collector.example:4739", "192.0.2.9:", "192.0.2.9:0",
                             "192.0.2.9:65536", "[192.0.2.9", "[2001:db8::9]99", "192.0.2.9:47x"}) {
     EXPECT_NE(error_of("{ipfix: {collector: '" + std::string(wrong) + "'}}")

@@ -80,16 +80,20 @@ TEST_F(SecurityKeyTest, OfAPeerComesBeforeThatOfAll) {
 
 TEST_F(SecurityKeyTest, MistakesAreToldWithTheirPlace) {
   EXPECT_EQ(error("security: off\n"),
-            "g.yaml:4:11: security: \"off\" is not known here; write {psk_file: "
+            "g.yaml:4:11: security: is not known here; write {psk_file: "
             "/etc/satrelay/psk}, or none");
   EXPECT_EQ(error("security: {}\n"),
             "g.yaml:4:11: security.psk_file: is missing; name the file that `satrelayctl keygen` "
             "has made");
-  EXPECT_EQ(error("security: {psk_file: psk}\n"),
-            "g.yaml:4:22: security.psk_file: \"psk\" is not an absolute path; begin with a slash");
-  EXPECT_EQ(error("security: " + psk("absent") + "\n"),
-            "g.yaml:4:22: security.psk_file: " + path("absent") +
-                ": cannot be read: No such file or directory");
+  EXPECT_EQ(
+      error("security: {psk_file: psk}\n"),
+      "g.yaml:4:22: security.psk_file: is not an absolute path; write the path of the file that "
+      "has the secret, like /etc/satrelay/psk");
+  EXPECT_EQ(
+      error("security: " + psk("absent") + "\n"),
+      "g.yaml:4:22: security.psk_file: " + path("absent") +
+          ": cannot be read: No such file or directory; correct the path, or make the file with "
+          "satrelayctl keygen");
   write("short", "abc\n");
   EXPECT_EQ(error("security: " + psk("short") + "\n"),
             "g.yaml:4:22: security.psk_file: " + path("short") +

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "config/readers/loader.h"
 #include "tests/unit/config/one_key.h"
@@ -24,7 +25,10 @@ config::MachineMemory machine_with(std::uint64_t gibibytes, std::uint64_t unused
 
 std::string error_on(const config::MachineMemory& machine, const std::string& line) {
   const auto objection = [&](const config::Gateway& config) {
-    return find_excess(config, start_memory(config, kPackets), machine);
+    std::vector<config::Contradiction> found;
+    const auto excess = find_excess(config, start_memory(config, kPackets), machine);
+    if (excess) found.push_back(*excess);
+    return found;
   };
   try {
     config::parse_gateway(config::with_line(line), "g.yaml", objection);

@@ -266,8 +266,9 @@ TEST(ScenarioFile, MistakesAreToldWithTheirPlace) {
       {"}}\n", "}}\ngateways: {controller: hpfp, target: 60Mbit}\n",
        "s.yaml:2:38: gateways.target: 60Mbit exceeds the link's rate 50Mbit; write at most that"},
       {"}}\n", "}}\ngateways: {stp: {suspect_after: 1s}}\n",
-       "s.yaml:2:33: gateways.stp.suspect_after: 1s is not longer than ping_after 1s; an idle peer "
-       "would always be suspect"},
+       "s.yaml:2:33: gateways.stp.suspect_after: 1s is not longer than ping_after 1s, so an idle "
+       "peer "
+       "would always be suspect; write more"},
       {"}}\n", "}}\ngateways: {limits: {memory: 8MiB}, a: {limits: {memory: 8MiB}}}\n",
        "s.yaml:2:48: gateways.a.limits: contradicts gateways.limits; write one of the two"},
       {"}}\n", "}}\nhosts: {both: {count: 1}, a: {count: 2}}\n",

@@ -86,7 +86,7 @@ TEST(AnswersFile, RefusesMistakesWithPlaceAndCure) {
       {"role: boss\n",
        "answers.yaml:1:7: role: \"boss\" is not known here; allowed: hub, terminal"},
       {"role: {a: b}\n", "answers.yaml:1:7: role: is a map; write one word"},
-      {"site: a b\n", "answers.yaml:1:7: site: is not a name; write 1 to 32 letters, "},
+      {"site: a b\n", "answers.yaml:1:7: site: \"a b\" is not a name; write 1 to 32 letters, "},
       {"site:\n", "answers.yaml:1:1: site: is empty; write a name, like teleport"},
       {"site: a\npeer: a\n",
        "answers.yaml:2:7: peer: is the name of this site already; write another"},
@@ -144,7 +144,8 @@ TEST(AnswersFile, RefusesMistakesWithPlaceAndCure) {
       {"secret: psk\n", "answers.yaml:1:9: secret: \"psk\" is not the path of a file; write "},
       {"secret: /nonexistent/psk\n",
        "answers.yaml:1:9: secret: /nonexistent/psk: cannot be read: No such file or directory"},
-      {"secret: /usr\n", "answers.yaml:1:9: secret: /usr: is not a regular file"},
+      {"secret: /usr\n",
+       "answers.yaml:1:9: secret: /usr: is not a regular file; write the path of one"},
       {"role: hub\n---\nrole: hub\n", "answers.yaml:3:1: a second document begins here; "},
   };
   const TemporaryFolder folder;
@@ -173,7 +174,8 @@ TEST(AnswersFile, RefusesFilesThatAreThere) {
   EXPECT_EQ(refusal_of("secret: make\n", setting),
             "answers.yaml:1:9: secret: " + folder.file("psk") + " is a folder; move it away");
   EXPECT_EQ(refusal_of("secret: " + folder.file("psk") + "\n", setting),
-            "answers.yaml:1:9: secret: " + folder.file("psk") + ": is not a regular file");
+            "answers.yaml:1:9: secret: " + folder.file("psk") +
+                ": is not a regular file; write the path of one");
 }
 
 TEST(AnswersFile, TemplateIsAFileOfAnswers) {

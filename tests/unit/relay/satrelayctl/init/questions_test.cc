@@ -28,7 +28,7 @@ TEST(Questions, LeaveTheAnswersAloneIfOneIsRefused) {
   Answers answers;
   EXPECT_EQ(take_answer(question("site"), "teleport", setting, answers), std::nullopt);
   EXPECT_EQ(take_answer(question("site"), "tele port", setting, answers),
-            "is not a name; write 1 to 32 letters, digits, '_' or '-'");
+            "\"tele port\" is not a name; write 1 to 32 letters, digits, '_' or '-'");
   EXPECT_EQ(answers.here.name, "teleport");
   EXPECT_EQ(take_answer(question("terminal_hosts"), "a,b", setting, answers),
             "\"a\" is not a prefix; write an address and a length, like 198.51.100.0/24");

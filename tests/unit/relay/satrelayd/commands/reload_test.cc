@@ -111,6 +111,17 @@ TEST_F(ReloadTest, SaysWhyNot) {
   const Reload::Outcome wrong = outcome_of(reload);
   EXPECT_NE(wrong.error.find("nonsense"), std::string::npos);
   EXPECT_EQ(wrong.refusal, ReloadRefusal::kMistake);
+  EXPECT_TRUE(wrong.mistakes.empty());
+}
+
+TEST_F(ReloadTest, SaysAllMistakes) {
+  Reload reload(file_, config::load_gateway(file_));
+  write("nonsense: 1\nlog: loud\ncompress_level: 20\n");
+  const Reload::Outcome wrong = outcome_of(reload);
+  EXPECT_TRUE(wrong.error.ends_with(" (and 2 more mistakes)")) << wrong.error;
+  ASSERT_EQ(wrong.mistakes.size(), 4U);
+  EXPECT_NE(wrong.mistakes[1].find(" log: \"loud\" is not known here"), std::string::npos);
+  EXPECT_EQ(wrong.mistakes[3], "3 mistakes");
 }
 
 TEST_F(ReloadTest, TellsAFileThatItMayNotReadFromAFileThatIsMissing) {

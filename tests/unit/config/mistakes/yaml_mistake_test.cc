@@ -1,0 +1,73 @@
+// Mistakes in the syntax of YAML are told at the line that has them, with a cure.
+#include "config/mistakes/yaml_mistake.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "config/readers/loader.h"
+
+namespace satrelay::config::yaml_mistake_test {
+namespace {
+
+std::string told(const std::string& text) {
+  try {
+    parse_gateway(text, "g");
+  } catch (const ConfigError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(YamlMistakes, ATabIsNamedWhereItIs) {
+  EXPECT_EQ(told("ports:\n  lan:\n \tinterface: a\n"),
+            "g:3:2: is indented with a tab; indent with blanks");
+  EXPECT_EQ(told("ports:\n\tlan: a\n  wan: b\n"),
+            "g:2:1: is indented with a tab; indent with blanks");
+}
+
+TEST(YamlMistakes, AColonIsMissedInTheLineThatLacksIt) {
+  EXPECT_EQ(told("links:\n  sat:\n    send_rate 50Mbit # fast\n\n    overhead: ip\n"),
+            "g:3:5: has no colon; write send_rate: 50Mbit");
+  EXPECT_EQ(told("links:\n  sat:\n    send_rate 50Mbit\n    overhead: ip\n"),
+            "g:3:5: has no colon; write send_rate: 50Mbit");
+  EXPECT_EQ(told("log: info\nports\n  lan: x\n"), "g:2:1: has no colon; write ports:");
+  EXPECT_EQ(told("log:info\ntcp: {}\n"), "g:1:1: has no blank behind the colon; write log: info");
+}
+
+TEST(YamlMistakes, OthersHaveACureToo) {
+  EXPECT_EQ(told("ports:\n  lan: {}\n wan: {}\n"),
+            "g:3:2: is not YAML: end of map not found; indent this line as the other lines of its "
+            "map");
+  EXPECT_EQ(told("ports: {lan: {}\nlog: info\n"),
+            "g:2:1: is not YAML: end of map flow not found; put a comma between two entries, and } "
+            "behind the last one");
+  EXPECT_EQ(told("ports: {lan: [\n"),
+            "g:2:1: is not YAML: end of sequence flow not found; put a comma between two items, "
+            "and ] behind the last one");
+  EXPECT_EQ(told("log: *level\n"),
+            "g:1:6: is not YAML: the referenced anchor is not defined; write the value itself, or "
+            "&NAME before the value that *NAME means");
+  EXPECT_EQ(told("log: info\rtcp: {}\r"),
+            "g:1:14: has lines that end with CR only; save the file with LF as the end of a line");
+}
+
+TEST(YamlMistakes, OctetsOfZeroAreNoText) {
+  const std::string zero(1, '\0');
+  EXPECT_EQ(told("log: info\ntcp: a" + zero + "b\n"),
+            "g:2:7: has an octet of zero, so the file is damaged or no text; write it again");
+  EXPECT_EQ(told(std::string(512, '\0')),
+            "g:1:1: has an octet of zero, so the file is damaged or no text; write it again");
+  // UTF-16 has such octets, and is read as text.
+  const std::string wide("\xff\xfel\0o\0g\0:\0 \0[\0", 14);
+  EXPECT_EQ(told(wide).find("octet"), std::string::npos) << told(wide);
+}
+
+// The lines of a hostile text are only read.
+TEST(YamlMistakes, LinesThatAreNotThereAreNoMistakeOfTheProgram) {
+  EXPECT_EQ(explain_yaml("", {7, 1}, "x").message, "is not YAML: x");
+  EXPECT_EQ(explain_yaml("a", {0, 0}, "illegal map value").message, "has no colon; write a:");
+}
+
+}  // namespace
+}  // namespace satrelay::config::yaml_mistake_test
