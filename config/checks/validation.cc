@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "config/checks/file_doubt.h"
+#include "config/checks/idle_rules.h"
 #include "config/model/traffic_class.h"
 #include "config/text/format.h"
 
@@ -445,6 +446,7 @@ std::vector<Contradiction> find_doubtful(const Gateway& config) {
     std::string doubt = doubt_about_file(config.records.file);
     if (!doubt.empty()) found.push_back({"records.file", std::move(doubt)});
   }
+  for (Contradiction& each : find_idle_rules(config.rules)) found.push_back(std::move(each));
   return found;
 }
 
