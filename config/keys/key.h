@@ -22,8 +22,8 @@ constexpr const char* to_string(Reload reload) {
   return reload == Reload::kLive ? "live" : "restart";
 }
 
-// The first version of the programs. Most keys exist since this version.
-inline constexpr const char* kFirstVersion = "0.1";
+// The first release. Most keys exist since it.
+inline constexpr const char* kFirstVersion = "0.9";
 
 // The texts of a row.
 struct KeyText {
