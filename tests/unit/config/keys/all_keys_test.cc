@@ -151,7 +151,7 @@ TEST(Keys, AreShownBelowAPath) {
   EXPECT_EQ(table,
             "stp.port: 7878 (default), 1 to 65535\n"
             "    The UDP port of both gateways; lane n is sent to port + n. A change needs a "
-            "restart. Since 0.1.\n");
+            "restart. Since 0.9.\n");
 }
 
 }  // namespace
