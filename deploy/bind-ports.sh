@@ -7,13 +7,13 @@ here=$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")
 source "$here/progress.sh"
 
 usage() {
-  cat <<'END'
-usage: deploy/bind-ports.sh [OPTION]... [status]
-       deploy/bind-ports.sh [OPTION]... bind PORT...
-       deploy/bind-ports.sh [OPTION]... restore [PORT...]
+  cat <<END
+usage: ${0##*/} [OPTION]... [status]
+       ${0##*/} [OPTION]... bind PORT...
+       ${0##*/} [OPTION]... restore [PORT...]
 
   status   shows the machine's ports: driver, NUMA node, interface, state (the default)
-  bind     takes the ports from the kernel, for `pci:` in the configuration, and reserves hugepages
+  bind     takes the ports from the kernel, for \`pci:\` in the configuration, and reserves hugepages
   restore  gives these ports (without PORT: all that were bound) back to the drivers that they had;
            with the last one the hugepages that were reserved too
 

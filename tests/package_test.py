@@ -68,6 +68,9 @@ class TestVersions(Clone):
         self.check_order(versions)
         self.check_order([self.version(), self.version("--suite", "trixie")])
 
+    def test_a_build_without_training_sorts_before_the_other(self):
+        self.check_order([self.version("--untrained"), self.version()])
+
     def test_another_tag_makes_no_release(self):
         self.git("tag", "1.7.0")
         self.assertRegex(self.version(), r"^1\.8\.0~1\.g[0-9a-f]{8}~deb12$")
@@ -84,6 +87,15 @@ class TestArguments(Clone):
         done = self.call("--show-version", "no-such-commit")
         self.assertEqual(done.returncode, 1)
         self.assertIn("no such commit", done.stderr)
+
+    def test_a_shallow_clone(self):
+        """It would count only the commits that it has, and its versions would sort before earlier ones."""
+        shallow = self.folder / "shallow"
+        self.commit("1.8.0")
+        self.git("clone", "--quiet", "--depth", "1", f"file://{self.folder}", str(shallow))
+        done = subprocess.run([shallow / "deploy" / "package.sh", "--show-version"], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("this clone is shallow", done.stderr)
 
     def test_a_folder_that_is_no_clone(self):
         shutil.rmtree(self.folder / ".git")

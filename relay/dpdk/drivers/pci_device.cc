@@ -28,12 +28,12 @@ std::uint64_t offloads_of(const DeviceSender::Abilities& abilities) {
 
 PciDevice::PciDevice(const std::string& name, const config::Port& config, PacketPool& pool,
                      const Spread& spread)
-    : EthDevice("bind the device to vfio-pci first (see: deploy/bind-ports.sh)") {
+    : EthDevice("bind the device to vfio-pci first (see: satrelay-bind-ports)") {
   // A PCI device cannot address packets on normal pages.
   if (rte_eal_has_hugepages() == 0) {
     throw std::runtime_error(
         "a PCI device needs hugepages for its packets, and too few are free; reserve some: "
-        "deploy/bind-ports.sh --hugepages MIB bind, or hugepages= on the kernel's command line");
+        "satrelay-bind-ports --hugepages MIB bind, or hugepages= on the kernel's command line");
   }
   open(device_arguments(name, config).device);
   const rte_eth_dev_info limits = info();

@@ -53,7 +53,7 @@ config::Port read_near_port(const Value& value, const Answers& answers, const Se
   if (port.driver == config::Driver::kPci) {
     if (!setting.machine.has_card(port.pci)) {
       value.refuse("is not a network card that a gateway can drive",
-                   "bind it with deploy/bind-ports.sh, or write the name of an interface");
+                   "bind it with satrelay-bind-ports, or write the name of an interface");
     }
     return port;
   }

@@ -21,7 +21,7 @@ from lab.kernel import Namespace
 from lab.machine import make_work_folder
 
 sys.path.insert(0, os.path.join(REPOSITORY, "tests", "e2e", "ports"))
-from packaged import packages_of, this_commit  # noqa: E402
+from packaged import packages_of  # noqa: E402
 
 MOST_SECONDS = 600  # from the first command to the first relayed connection
 SERVER, CLIENT = "203.0.113.10", "203.0.113.70"
@@ -131,7 +131,7 @@ def make_root(folder: str, suite: str) -> str:
 def stations(request):
     if shutil.which("mmdebstrap") is None:
         raise Skip("mmdebstrap is not installed: deploy/setup.sh --test-programs")
-    packages = packages_of(this_commit(), request.param)
+    packages = packages_of(REPOSITORY, request.param)
     logs = os.path.join(build_folder(), "meson-logs")
     os.makedirs(logs, exist_ok=True)
     with contextlib.ExitStack() as stack:

@@ -11,10 +11,10 @@ import shutil
 import time
 
 import pytest
-from harness import RealTime, build_folder, check, eventually, in_time, needs_root, note
+from harness import REPOSITORY, RealTime, build_folder, check, eventually, in_time, needs_root, note
 from installed_system import CONFIG, FORWARDS, SLOW, UNIT, System, yaml_of
 from lab.machine import make_work_folder
-from packaged import NAMES, NEXT_VERSION, field, needed_by, next_commit, packages_of, this_commit
+from packaged import NAMES, NEXT_VERSION, field, needed_by, next_clone, packages_of
 from system_guest import SystemGuest, need_system_guest
 
 SLOW_APT = 600  # seconds that apt-get may take on an emulated processor
@@ -27,7 +27,7 @@ class Packages:
     """The packages of two versions, in two folders of the guest."""
 
     def __init__(self, folder: str):
-        self.sets = {"old": packages_of(this_commit()), "new": packages_of(next_commit(folder))}
+        self.sets = {"old": packages_of(REPOSITORY), "new": packages_of(next_clone(folder))}
         self.versions = {which: field(found["satrelay"], "Version") for which, found in self.sets.items()}
 
     def put(self, root: str) -> None:
@@ -161,15 +161,17 @@ def test_full_disk(installed: System) -> None:
     """apt-get says so and fails, the gateway goes on, and the installation is completed later."""
     system = installed
     before = processes(system)
-    # Root may fill the blocks that are reserved for it, too.
-    system.run("fallocate -l $(($(stat -f -c '%f * %S' /) - 4000000)) /filled")
     try:
+        # Root may fill the blocks that are reserved for it, too. 4 MB stay free, of more than 20 that are needed.
+        system.run("fallocate -l $(($(stat -f -c '%f * %S' /) - 100000000)) /filled", 120)
+        system.attempt("cat /dev/zero >/filled.rest", 300)
+        system.run("truncate -s -4M /filled.rest")
         with system.pinging() as gap:
             files = " ".join(f"/packages/new/{name}_*.deb" for name in NAMES)
             status, text = system.attempt(f"dpkg -i {files}", SLOW_APT)
             longest = gap()
     finally:
-        system.run("rm -f /filled")
+        system.run("rm -f /filled /filled.rest")
     check(status != 0, f"dpkg has found room: {text}")
     check("No space left on device" in text, f"dpkg does not name the cause: {text}")
     note(f"ping: {longest:.2f} s without an answer while dpkg failed")
