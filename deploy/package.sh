@@ -111,9 +111,9 @@ if (($(df --output=avail -m "$place" | tail -n 1) < 2048)); then
   die "$place has less than 2 GB free; let TMPDIR name a folder on another disk"
 fi
 work=$(mktemp -d "$place/satrelay-package.XXXXXX")
-log=$work/log
+log=$(mktemp --tmpdir satrelay-package.XXXXXX.log)
 partial=""
-temporary+=("$work")
+temporary+=("$work" "$log")
 trap 'rm -rf -- "$work" "$partial"' EXIT
 
 # needed FIELD: the packages of a field of the control file, of an alternative the first.
@@ -205,5 +205,6 @@ mapfile -t results < <(find "$work/results" -maxdepth 1 -type f -name "*_${versi
 for result in "${results[@]}"; do
   install -m 644 "$work/results/$result" "$output/$result"
 done
+rm -f "$log"
 say "the packages are in $output:"
 (cd "$output" && sha256sum "${results[@]}")

@@ -23,7 +23,7 @@ PROGRAMS = {
 # CLI11 begins the texts of a list in this column.
 _COLUMN = 30
 _VALUE = re.compile(
-    r"(?P<type>[^\s:=]*)"
+    r"(?P<type>(?:[^\s:=]|:(?!\{|\[|\w+ in |POSITIVE|value in ))*)"  # "unix:PATH" is a type
     r"(:(\{(?P<words>[^}]*)\}|(?:\w+ in )?\[(?P<least>\S+) - (?P<most>\S+)\]|(?P<positive>POSITIVE)"
     r"|value in \{(?P<pairs>[^}]*)\} OR \{[^}]*\}))?"
     r"(=(?P<default>.*)| \[(?P<bracketed>.*)\])?"  # CLI11 2.1, and from 2.4 on
@@ -131,7 +131,7 @@ def _read_value(argument: Argument, text: str) -> None:
     elif argument.value in _NUMBERS:
         argument.value = "N"
     if "|" in argument.value:
-        argument.choices = [each for each in argument.value.split("|") if not each.isupper()]
+        argument.choices = [each for each in argument.value.split("|") if each.islower()]
     if not argument.is_option and argument.value in ("TEXT", "N"):
         argument.value = ""  # its name says more
     if read["least"]:
@@ -171,7 +171,7 @@ def parse(path: list[str], text: str) -> tuple[Command, list[tuple[str, list[tup
     usage, _, body = body.partition("\n")
     command = Command(path, " ".join(head.split()), usage.strip(), [], [], "")
     groups = []
-    blocks = body.strip("\n").split("\n\n")
+    blocks = re.split(r"\n\n+", body.strip("\n"))  # a group without shown options leaves an empty line
     while blocks:
         title, *lines = blocks[0].split("\n")
         entries = _entries(lines) if re.fullmatch(r"\S.*:", title) else None

@@ -36,12 +36,15 @@ void add_serve_options(CLI::App& app, ServeOptions& options, std::string& listen
                  "several gateways run here")
       ->type_name("PATH|PREFIX");
   app.add_option("--control-socket", options.gateway.control,
-                 "Control socket; by default beside the stats socket");
-  app.add_option("--users", options.users, kUsersHelp);
-  app.add_option("--state", options.state, "A folder for the history, kept over restarts");
+                 "Control socket; by default beside the stats socket")
+      ->type_name("PATH");
+  app.add_option("--users", options.users, kUsersHelp)->type_name("FILE");
+  app.add_option("--state", options.state, "A folder for the history, kept over restarts")
+      ->type_name("FOLDER");
   app.add_option("--host", options.hosts,
                  "Another name by which browsers reach the panel, for example behind a proxy; at a "
-                 "UNIX socket the only names, by default any");
+                 "UNIX socket the only names, by default any")
+      ->type_name("NAME");
   app.add_option("--webhook", options.webhooks,
                  "A file of URLs to which events are sent (docs/alarms.md)")
       ->type_name("FILE");
@@ -58,7 +61,8 @@ void add_serve_options(CLI::App& app, ServeOptions& options, std::string& listen
           {"alarms", SnmpAgent::Traps::kOnlyAlarms}, {"events", SnmpAgent::Traps::kAllEvents}}))
       ->type_name("alarms|events");
   app.add_option("--name", options.name,
-                 "Name of the gateway in alarms; by default the name of this machine");
+                 "Name of the gateway in alarms; by default the name of this machine")
+      ->type_name("NAME");
 }
 
 // Options of earlier versions. They stand in units and scripts, so the refusal says what to do.
