@@ -65,8 +65,13 @@ void write_identifiers_as_text(nlohmann::ordered_json& object) {
 
 }  // namespace
 
-StatsClient::StatsClient(const std::filesystem::path& socket, std::chrono::milliseconds timeout)
-    : socket_(socket.string()), descriptor_(-1), longest_reply_(kLongestGreeting) {
+StatsClient::StatsClient(const std::filesystem::path& socket, std::chrono::milliseconds timeout,
+                         std::function<bool()> is_stopped)
+    : socket_(socket.string()),
+      timeout_(timeout),
+      is_stopped_(std::move(is_stopped)),
+      descriptor_(-1),
+      longest_reply_(kLongestGreeting) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (socket_.empty() || socket_.size() >= sizeof address.sun_path) {
@@ -77,7 +82,7 @@ StatsClient::StatsClient(const std::filesystem::path& socket, std::chrono::milli
   descriptor_ = ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
   if (descriptor_ < 0) throw StatsError(std::string("no socket: ") + std::strerror(errno));
   try {
-    set_timeout(descriptor_, timeout);
+    set_timeout(descriptor_, is_stopped_ ? std::min(timeout, kLook) : timeout);
     if (::connect(descriptor_, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
       throw StatsError(why_not_connected(socket_, errno));
     }
@@ -105,13 +110,22 @@ std::optional<pid_t> StatsClient::server() const {
   return peer.pid > 0 ? std::optional(peer.pid) : std::nullopt;
 }
 
+// Whether a call that has waited for kLook waits again.
+bool StatsClient::goes_on(std::chrono::steady_clock::time_point give_up) const {
+  if (!is_stopped_) return false;
+  if (is_stopped_()) throw StatsError("no answer was awaited from " + socket_);
+  return std::chrono::steady_clock::now() < give_up;
+}
+
 std::string StatsClient::receive() {
+  const auto give_up = std::chrono::steady_clock::now() + timeout_;
   // One byte more than the longest reply that is allowed, so that a longer reply is noticed.
   std::string buffer(longest_reply_ + 1, '\0');
   ssize_t size = 0;
   do {
     size = ::recv(descriptor_, buffer.data(), buffer.size(), 0);
-  } while (size < 0 && errno == EINTR);
+  } while (size < 0 &&
+           (errno == EINTR || ((errno == EAGAIN || errno == EWOULDBLOCK) && goes_on(give_up))));
   if (size < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
     throw StatsError("no answer from " + socket_ + "; the gateway is overloaded or stuck");
   }

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <stdexcept>
@@ -27,8 +28,11 @@ class StatsClient {
   // answers within milliseconds.
   static constexpr std::chrono::seconds kUsualTimeout{2};
 
-  // Connects and reads the greeting. Throws StatsError.
-  StatsClient(const std::filesystem::path& socket, std::chrono::milliseconds timeout);
+  // Connects and reads the greeting. Throws StatsError. If there is `is_stopped`, a call that waits
+  // throws within kLook after it returns true.
+  StatsClient(const std::filesystem::path& socket, std::chrono::milliseconds timeout,
+              std::function<bool()> is_stopped = nullptr);
+  static constexpr std::chrono::milliseconds kLook{50};
   StatsClient(const StatsClient&) = delete;
   StatsClient& operator=(const StatsClient&) = delete;
   ~StatsClient();
@@ -46,8 +50,11 @@ class StatsClient {
 
  private:
   std::string receive();
+  bool goes_on(std::chrono::steady_clock::time_point give_up) const;
 
   std::string socket_;
+  std::chrono::milliseconds timeout_;
+  std::function<bool()> is_stopped_;
   std::string built_with_;
   int descriptor_;
   std::size_t longest_reply_;

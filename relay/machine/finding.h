@@ -9,6 +9,13 @@
 
 namespace satrelay::machine {
 
+// The events of a gateway that report the same as a finding.
+struct ToldBy {
+  std::string_view begin;    // the name of the event; empty: no event reports it
+  std::string_view end;      // the event that ends it; empty: `begin` reports the finding always
+  std::string_view subject;  // the subject of both events; empty: the subject of the finding
+};
+
 struct Finding {
   std::string_view check;  // the name of the check, which never changes: "port_missing"
   ops::Severity severity = ops::Severity::kInfo;
@@ -17,6 +24,7 @@ struct Finding {
   std::string cause;      // why that is so, or why it is a fault
   std::string cure;       // a command, or a key of the configuration
   std::string_view page;  // the place in the documents: "troubleshooting.md#the-machine"
+  ToldBy told_by = {};    // a gateway makes no event of a finding that another event reports
 };
 using Findings = std::vector<Finding>;
 

@@ -37,6 +37,8 @@ class InterfaceJudge {
                          .cure = std::move(cure),
                          .page = page});
   }
+  // An event of the gateway reports the latest finding as well.
+  void note_event(std::string_view event) { findings_.back().told_by.begin = event; }
   void judge_absence();
   void judge_master();
   void judge_link();
@@ -56,6 +58,7 @@ void InterfaceJudge::judge_absence() {
       "there is no interface " + interface_ + " on this machine, in this network namespace",
       "the name is wrong, the device is not there, or its driver is missing",
       "correct ports." + name_ + ".interface; ip -br link lists the interfaces", kPageOfNoStart);
+  note_event("port_gone");
 }
 
 void InterfaceJudge::judge_master() {
@@ -78,12 +81,14 @@ void InterfaceJudge::judge_link() {
     add("port_down", Severity::kError, interface_ + " is switched off",
         "another program or an operator has switched it off since the start of the gateway",
         "ip link set " + interface_ + " up", kPageOfPassing);
+    note_event("port_down");
   }
   if (facts_.is_enabled && !facts_.is_running) {
     add("port_no_carrier", Severity::kError, interface_ + " has no carrier",
         "the cable is out, or the device at its other end is off",
         "check the cable and the device; ethtool " + interface_ + " shows the link",
         kPageOfPassing);
+    note_event("port_down");
   }
   if (facts_.is_half_duplex) {
     add("port_half_duplex", Severity::kWarning, interface_ + " runs in half duplex",

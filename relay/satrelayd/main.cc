@@ -29,6 +29,7 @@
 #include "relay/ops/log/log.h"
 #include "relay/satrelayd/commands/command_sockets.h"
 #include "relay/satrelayd/commands/operations.h"
+#include "relay/satrelayd/reporting/fault_watch.h"
 #include "relay/satrelayd/reporting/flow_records.h"
 #include "relay/satrelayd/reporting/port_event.h"
 #include "relay/satrelayd/reporting/publisher.h"
@@ -171,6 +172,7 @@ class Program {
   Operations operations_;
   std::optional<CommandSockets> sockets_;
   std::optional<Publisher> publisher_;
+  std::optional<FaultWatch> fault_watch_;
 };
 
 Program::Program(config::Gateway& config, const std::string& file, const Accesses& accesses,
@@ -273,9 +275,12 @@ int Program::run() {
   worker_pool_.emplace(config_.worker, devices_.ports, handover, sharing_, workers_.members());
   publisher_.emplace(engines_.engines(), *worker_pool_, workers_.first_reporter(),
                      reporting_.board());
+  fault_watch_.emplace(config_, file_, reporting_.changes(),
+                       [this](ops::Event event) { reporting_.tell(std::move(event)); });
   ops::log_info("ready");
   loop_.run([this](Instant now) { return round(now); });
   ops::log_info("stopping");
+  fault_watch_->stop();
   worker_pool_.reset();
   const std::uint64_t lost = workers_.records_lost();
   send_closes();

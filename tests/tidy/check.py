@@ -138,10 +138,13 @@ MAY_INCLUDE = {
     "relay/supervise": ["pep/base", "config/model/schema.h", "config/outline/read_outline.h", "config/text/error.h",
                         "config/text/error.h", "relay/kernel", "relay/ops/log/log.h", "relay/ops/process",
                         "relay/supervision", "relay/version"],
-    "relay/satrelayd": ON_TOP + ["relay/records", "relay/supervision"],
+    "relay/satrelayd": ON_TOP + ["relay/doctor", "relay/records", "relay/supervision"],
     "relay/satlink": ON_TOP,
     "relay/satperf": ENGINES + ["config", "relay/text", "relay/version"],
     "relay/satlab": IN_VIRTUAL_TIME + ["relay/version"],
+    # Judges a file, a machine and the replies of a gateway.
+    "relay/doctor": ["pep/base", "config", "relay/client", "relay/kernel", "relay/machine",
+                     "relay/ops/events/severity.h", "relay/ops/process/run_user.h", "relay/text", "relay/version"],
     # Programs that look at a gateway from outside.
     "relay/client": ["pep/base", "relay/text", "config/text/ip_words.h", "config/model/words.h",
                      "relay/ops/control/control_client.h", "relay/ops/stats/capture_format.h"],
@@ -152,14 +155,12 @@ MAY_INCLUDE = {
                                     "relay/ops/events/event_words.h", "relay/ops/events/severity.h",
                                     "relay/ops/stats/histogram_list.h", "relay/ops/stats/history_words.h"],
     # Writes configurations, and so reads values with their readers.
-    "relay/satrelayctl/init": ["pep/base", "pep/wire", "config", "relay/text", "relay/satrelayctl/commands",
+    "relay/satrelayctl/init": ["pep/base", "pep/wire", "config", "relay/machine/interface_addresses.h", "relay/text",
+                               "relay/satrelayctl/commands",
                                "relay/satrelayctl/support", "relay/satrelayctl/views/screen.h"],
-    # Judges a file, a machine and the replies of a gateway.
-    "relay/satrelayctl/doctor": ["pep/base", "config", "relay/client", "relay/kernel", "relay/machine",
-                                 "relay/ops/events/severity.h", "relay/ops/process/run_user.h", "relay/text",
-                                 "relay/satrelayctl/init/ports/interfaces.h",
-                                 "relay/satrelayctl/support/tech_support.h", "relay/satrelayctl/views/screen.h",
-                                 "relay/version"],
+    # Shows the findings of relay/doctor.
+    "relay/satrelayctl/doctor": ["config", "relay/client", "relay/doctor", "relay/machine", "relay/text",
+                                 "relay/satrelayctl/support/tech_support.h", "relay/satrelayctl/views/screen.h"],
     "relay/satpanel": OUTSIDE + ["relay/metrics", "config/model/schema.h", "config/text/descriptor.h",
                                  "config/text/ip_words.h", "config/text/text_file.h", "relay/ops/events/event.h",
                                  "relay/ops/log/log.h", "relay/ops/control/nearest_word.h",
@@ -167,7 +168,7 @@ MAY_INCLUDE = {
                                  "relay/ops/events/severity.h"],
     "tests": ON_TOP + ["relay/sim", "relay/records", "relay/satrelayd", "relay/satlink", "relay/satperf",
                        "relay/satlab", "relay/client", "relay/metrics", "relay/satrelayctl", "relay/satpanel",
-                       "relay/supervision", "relay/supervise"],
+                       "relay/supervision", "relay/supervise", "relay/doctor"],
 }
 
 # Folders with code that knows no clock, socket, thread, file or stream; tidy-purity checks the objects.

@@ -109,6 +109,8 @@ constexpr std::array<EventDescription, kEventKinds> kDescriptions = {{
     {"records_lost", kWarning, "does not keep up, records of flows were lost",
      "use a faster disk or collector, or only one of the two; satrelayctl records shows how many "
      "were lost"},
+    {"fault", kWarning, "has a fault", "satrelayctl doctor names cause and cure"},
+    {"fault_over", kInfo, "the fault is gone", ""},
     {"reload_done", kInfo, "reload: done, the new configuration applies", ""},
     {"reload_refused", kError, "reload: refused, nothing has changed",
      "correct the configuration; satrelayd --check tests it"},
@@ -140,7 +142,13 @@ const EventDescription& describe(EventKind kind) {
 }
 
 std::string_view advice_of(const Event& event) {
+  if (event.fault && !event.fault->cure.empty()) return event.fault->cure;
   return event.advice.empty() ? describe(event.kind).advice : event.advice;
+}
+
+Severity severity_of(const Event& event) {
+  return event.kind == EventKind::kFault && event.fault ? event.fault->severity
+                                                        : describe(event.kind).severity;
 }
 
 std::string to_line(const Event& event, std::string_view user) {
@@ -152,7 +160,8 @@ std::string to_line(const Event& event, std::string_view user) {
                             .advice = advice_of(event),
                             .user = user,
                             .before = event.before,
-                            .after = event.after});
+                            .after = event.after,
+                            .check = event.fault ? event.fault->check : ""});
 }
 
 config::LogLevel level_of(Severity severity) {

@@ -74,6 +74,9 @@ enum class EventKind : std::uint8_t {
   kRecordsFailing,
   kRecordsResumed,
   kRecordsLost,  // the output works, but so slowly that records are lost
+  // About anything that the judgements of relay/doctor find.
+  kFault,
+  kFaultOver,
   // Commands to the gateway.
   kReloadDone,
   kReloadRefused,
@@ -104,6 +107,16 @@ struct EventDescription {
 };
 const EventDescription& describe(EventKind kind);
 
+// A finding of relay/doctor, in an event of the kind kFault or kFaultOver.
+struct Fault {
+  // The name of the check, a literal. With the subject of the event it identifies the fault.
+  std::string_view check;
+  Severity severity = Severity::kWarning;
+  std::string cause;
+  std::string cure;       // replaces the advice of the kind
+  std::string_view page;  // the place in the documents, a literal
+};
+
 struct Event {
   EventKind kind{};
   std::string subject;  // what the event is about: "peer hub", "port lan", "gateway"
@@ -114,8 +127,10 @@ struct Event {
   std::string after = {};
   // A literal that replaces the advice of the kind, if the cure depends on the cause.
   std::string_view advice = {};
+  std::optional<Fault> fault = {};
 };
 std::string_view advice_of(const Event& event);
+Severity severity_of(const Event& event);
 
 // An event with its number. The first event after a start of the gateway has the number 1.
 struct NumberedEvent {

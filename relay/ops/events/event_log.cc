@@ -23,6 +23,11 @@ std::vector<LogField> fields_of(const NumberedEvent& told, std::uint64_t boot_ep
   add("SATRELAY_USER", told.user);
   add("SATRELAY_OLD", told.event.before);
   add("SATRELAY_NEW", told.event.after);
+  if (told.event.fault) {
+    add("SATRELAY_CHECK", told.event.fault->check);
+    add("SATRELAY_CAUSE", told.event.fault->cause);
+    add("SATRELAY_PAGE", told.event.fault->page);
+  }
   return fields;
 }
 
@@ -31,6 +36,11 @@ std::vector<LogField> fields_of(const NumberedEvent& told, std::uint64_t boot_ep
 void EventLog::tell(Event event) {
   for (std::string* text : {&event.subject, &event.detail, &event.before, &event.after}) {
     if (text->size() > kMostDetail) text->resize(kMostDetail);
+  }
+  if (event.fault) {
+    for (std::string* text : {&event.fault->cause, &event.fault->cure}) {
+      if (text->size() > kMostDetail) text->resize(kMostDetail);
+    }
   }
   const std::uint64_t time_ms = environment_.time_ms();
   const std::lock_guard lock(mutex_);
@@ -78,7 +88,7 @@ void EventLog::write_line(const NumberedEvent& told, Instant now) {
   const Event& event = told.event;
   if (!lines_.take(event.kind, event.subject, now)) return;
   write_left_out(event.kind);
-  environment_.log(level_of(describe(event.kind).severity), to_line(event, told.user),
+  environment_.log(level_of(severity_of(event)), to_line(event, told.user),
                    fields_of(told, ring_.numbers().boot_epoch));
 }
 

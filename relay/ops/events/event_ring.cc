@@ -43,6 +43,11 @@ std::uint64_t EventRing::add(NumberedEvent event) {
   event.event.detail = printable(event.event.detail, kMostEventText);
   event.event.before = printable(event.event.before, kMostEventText);
   event.event.after = printable(event.event.after, kMostEventText);
+  if (event.event.fault) {
+    Fault& fault = *event.event.fault;
+    fault.cause = printable(fault.cause, kMostEventText);
+    fault.cure = printable(fault.cure, kMostEventText);
+  }
   event.event.caller.reset();  // not needed, since `user` already has the caller's name
   event.user = printable(event.user, kMostName);
   const std::lock_guard lock(mutex_);

@@ -13,7 +13,7 @@
 
 namespace satrelay::ops {
 
-// Any thread may use the ring. It takes at most 9 MB, since it cuts long texts.
+// Any thread may use the ring. It takes at most 11 MB, since it cuts long texts.
 class EventRing {
  public:
   static constexpr std::size_t kMostEvents = 10'000;

@@ -15,10 +15,11 @@ struct EventWords {
   std::string_view user;
   std::string_view before;
   std::string_view after;
+  std::string_view check;  // of a fault
 };
 
-// "SUBJECT: TEXT (DETAIL, from BEFORE to AFTER, by USER); ADVICE [NAME]", without the parts that
-// are empty.
+// "SUBJECT: TEXT (DETAIL, from BEFORE to AFTER, by USER); ADVICE [NAME CHECK]", without the parts
+// that are empty.
 inline std::string to_line(const EventWords& words) {
   std::string figures(words.detail);
   const auto begin_figure = [&]() -> std::string& {
@@ -32,7 +33,9 @@ inline std::string to_line(const EventWords& words) {
   line.append(": ").append(words.text);
   if (!figures.empty()) line.append(" (").append(figures).append(")");
   if (!words.advice.empty()) line.append("; ").append(words.advice);
-  return line.append(" [").append(words.name).append("]");
+  line.append(" [").append(words.name);
+  if (!words.check.empty()) line.append(" ").append(words.check);
+  return line.append("]");
 }
 
 }  // namespace satrelay::ops

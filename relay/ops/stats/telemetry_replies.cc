@@ -296,7 +296,7 @@ TelemetryDict to_dict(const NumberedEvent& told) {
   TelemetryDict dict;
   dict.add("number", told.number);
   dict.add("time_ms", told.time_ms);
-  dict.add("severity", std::string(to_string(description.severity)));
+  dict.add("severity", std::string(to_string(severity_of(event))));
   dict.add("name", std::string(description.name));
   dict.add("subject", event.subject);
   dict.add("text", std::string(description.text));
@@ -308,6 +308,11 @@ TelemetryDict to_dict(const NumberedEvent& told) {
   add_if_any("user", told.user);
   add_if_any("old", event.before);
   add_if_any("new", event.after);
+  if (event.fault) {
+    dict.add("check", std::string(event.fault->check));
+    add_if_any("cause", event.fault->cause);
+    dict.add("page", std::string(event.fault->page));
+  }
   return dict;
 }
 

@@ -60,6 +60,15 @@ constexpr Change kChanges[] = {
     {EventKind::kReloadDone, "reload", Turn::kOver},
 };
 
+// Faults of a peer that is not alive. They say more than the events about it, and are the same
+// matter.
+constexpr std::string_view kFaultsOfSilence[] = {"peer_misdirected", "peer_one_way",
+                                                 "peer_other_address"};
+
+bool is_of_silence(std::string_view check) {
+  return std::ranges::find(kFaultsOfSilence, check) != std::end(kFaultsOfSilence);
+}
+
 const Change* change_of(std::string_view name) {
   const auto found = std::ranges::find(
       kChanges, name, [](const Change& change) { return ops::describe(change.kind).name; });
@@ -100,6 +109,8 @@ EventKind kind_of_state(std::string_view state) {
   if (state == "refused") return EventKind::kPeerOtherVersion;
   return EventKind::kPeerAlive;
 }
+
+bool is_fault(const Alarm& alarm) { return alarm.name == ops::describe(EventKind::kFault).name; }
 
 EventKind kind_of_link(std::string_view link) {
   if (link == "down") return EventKind::kPortDown;
@@ -153,6 +164,16 @@ std::vector<AlarmNotice> AlarmBook::handle_event(const Json& event) {
     }
     differs_since_ms_.clear();
   }
+  const std::string check = string_of(event, "check");
+  if (told.name == ops::describe(EventKind::kFault).name) {
+    const Key fault{told.subject, is_of_silence(check) ? kHeard : check};
+    raise(fault, std::move(told), notices);
+    return notices;
+  }
+  if (told.name == ops::describe(EventKind::kFaultOver).name) {
+    handle_end_of_fault(check, std::move(told), notices);
+    return notices;
+  }
   const Change* change = change_of(told.name);
   const Key key{told.subject, change != nullptr ? change->about : told.name};
   if (change != nullptr && change->turn == Turn::kOver) {
@@ -162,6 +183,18 @@ std::vector<AlarmNotice> AlarmBook::handle_event(const Json& event) {
     raise(key, std::move(told), notices);
   }
   return notices;
+}
+
+// The end of one cause does not make a silent peer alive.
+void AlarmBook::handle_end_of_fault(const std::string& check, Alarm told, Notices& notices) {
+  const Key key{told.subject, is_of_silence(check) ? kHeard : check};
+  if (!is_of_silence(check)) {
+    end(key, std::move(told), notices);
+    return;
+  }
+  const auto found = alarms_.find(key);
+  if (found == alarms_.end() || !is_fault(found->second)) return;
+  raise(key, alarm_of(EventKind::kPeerUnheard, told.subject, told.told_ms), notices);
 }
 
 void AlarmBook::compare(const Key& key, Alarm found, bool is_wrong, std::uint64_t now_ms,
@@ -202,7 +235,7 @@ std::vector<AlarmNotice> AlarmBook::handle_readings(const metrics::Readings& rea
   look_at_gateway(readings, now_ms, notices);
   std::vector<Key> forgotten;
   for (const auto& [key, alarm] : alarms_) {
-    if (!has_end(key.second) && now_ms > alarm.told_ms + kForgottenAfterMs)
+    if (!is_fault(alarm) && !has_end(key.second) && now_ms > alarm.told_ms + kForgottenAfterMs)
       forgotten.push_back(key);
   }
   for (const Key& key : forgotten) {

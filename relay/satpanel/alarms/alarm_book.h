@@ -63,6 +63,7 @@ class AlarmBook {
 
   void raise(const Key& key, Alarm alarm, Notices& notices);
   void end(const Key& key, Alarm by, Notices& notices);
+  void handle_end_of_fault(const std::string& check, Alarm told, Notices& notices);
   void compare(const Key& key, Alarm found, bool is_wrong, std::uint64_t now_ms, Notices& notices);
   void look_at_gateway(const metrics::Readings& readings, std::uint64_t now_ms, Notices& notices);
 

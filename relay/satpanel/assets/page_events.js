@@ -36,8 +36,9 @@ function itemOf(event) {
       whatChanged(event),
       event.user ? ` by ${event.user}` : "",
       " ",
-      make("code", {}, event.name),
+      make("code", {}, event.check ? `${event.name} ${event.check}` : event.name),
     ),
+    event.cause && make("p", {}, event.cause),
     event.advice && make("p", {class: "advice"}, event.advice),
   );
 }
@@ -125,6 +126,8 @@ export function open() {
       event.text,
       event.detail,
       event.advice,
+      event.check,
+      event.cause,
       event.user,
       event.old,
       event.new,

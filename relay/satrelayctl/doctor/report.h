@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <string>
 
+#include "relay/doctor/facts.h"
 #include "relay/machine/finding.h"
-#include "relay/satrelayctl/doctor/facts.h"
 
 namespace satrelay::ctl::doctor {
 

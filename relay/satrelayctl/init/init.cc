@@ -127,7 +127,7 @@ void check_folder(const Setting& setting) {
 }
 
 int run_to_end(const Options& options) {
-  Setting setting{read_machine("/", addresses_of_interfaces()),
+  Setting setting{read_machine("/", machine::addresses_of_interfaces()),
                   options.replaces ? Existing::kReplace : Existing::kKeep, std::nullopt};
   if (!options.folder.empty()) setting.folder = options.folder;
   if (options.prints_answers) {

@@ -34,6 +34,7 @@ std::string words_of(const Json& event) {
   const std::string user = optional(event, "user");
   const std::string before = optional(event, "old");
   const std::string after = optional(event, "new");
+  const std::string check = optional(event, "check");
   return ops::to_line({.name = name,
                        .subject = subject,
                        .text = what,
@@ -41,7 +42,8 @@ std::string words_of(const Json& event) {
                        .advice = advice,
                        .user = user,
                        .before = before,
-                       .after = after});
+                       .after = after,
+                       .check = check});
 }
 
 // Returns how many characters of `text` fit into a line of `most` characters. Ends the line between

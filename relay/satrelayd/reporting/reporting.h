@@ -3,7 +3,9 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
+#include <utility>
 
 #include "relay/dpdk/loop/control_thread.h"
 #include "relay/ops/events/event_log.h"
@@ -13,6 +15,7 @@
 #include "relay/ops/stats/snapshot_board.h"
 #include "relay/ops/stats/telemetry.h"
 #include "relay/records/records_report.h"
+#include "relay/satrelayd/reporting/gateway_changes.h"
 #include "relay/satrelayd/reporting/reports.h"
 #include "relay/satrelayd/startup/devices.h"
 #include "relay/satrelayd/workers/worker_set.h"
@@ -30,7 +33,11 @@ class Reporting {
 
   ops::SnapshotBoard& board() { return board_; }
   // Adds an event to the log. Any thread may call this.
-  void tell(ops::Event event) { events_.tell(std::move(event)); }
+  void tell(ops::Event event) {
+    changes_->note(event.kind);
+    events_.tell(std::move(event));
+  }
+  std::shared_ptr<const GatewayChanges> changes() const { return changes_; }
 
  private:
   // Compares the latest snapshot with the previous one to find events. Then writes all events that
@@ -41,6 +48,7 @@ class Reporting {
   void keep_history();
 
   ReportOfRecords report_of_records_;
+  const std::shared_ptr<GatewayChanges> changes_ = std::make_shared<GatewayChanges>();
   Reports reports_;
   ops::SnapshotBoard board_;
   ops::EventRing latest_events_;

@@ -1,13 +1,8 @@
 #include "relay/satrelayctl/init/ports/interfaces.h"
 
-#include <ifaddrs.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <cstring>
 #include <fstream>
 #include <set>
 #include <sstream>
@@ -136,23 +131,6 @@ std::vector<Card> drivable_cards(const fs::path& root) {
   return cards;
 }
 
-std::string text_of(const sockaddr* address) {
-  if (address->sa_family == AF_INET) {
-    sockaddr_in ipv4{};
-    std::memcpy(&ipv4, address, sizeof ipv4);
-    std::array<std::uint8_t, 4> octets;
-    std::memcpy(octets.data(), &ipv4.sin_addr, octets.size());
-    return IpAddress::v4(octets).to_string();
-  }
-  if (address->sa_family != AF_INET6) return "";
-  sockaddr_in6 ipv6{};
-  std::memcpy(&ipv6, address, sizeof ipv6);
-  std::array<std::uint8_t, 16> octets;
-  std::memcpy(octets.data(), &ipv6.sin6_addr, octets.size());
-  const bool is_link_local = octets[0] == 0xfe && (octets[1] & 0xc0U) == 0x80;
-  return is_link_local ? "" : IpAddress::v6(octets).to_string();
-}
-
 }  // namespace
 
 std::string Interface::use() const {
@@ -170,20 +148,7 @@ bool Machine::has_card(const std::string& address) const {
   return std::ranges::find(cards, address, &Card::address) != cards.end();
 }
 
-InterfaceAddresses addresses_of_interfaces() {
-  InterfaceAddresses addresses;
-  ifaddrs* list = nullptr;
-  if (::getifaddrs(&list) != 0) return addresses;
-  for (const ifaddrs* each = list; each != nullptr; each = each->ifa_next) {
-    if (each->ifa_addr == nullptr) continue;
-    const std::string text = text_of(each->ifa_addr);
-    if (!text.empty()) addresses[each->ifa_name].push_back(text);
-  }
-  ::freeifaddrs(list);
-  return addresses;
-}
-
-Machine read_machine(const fs::path& root, const InterfaceAddresses& addresses) {
+Machine read_machine(const fs::path& root, const machine::InterfaceAddresses& addresses) {
   Machine machine;
   machine.host_name = line_of(root / "proc/sys/kernel/hostname");
   const fs::path net = root / "proc/net";

@@ -3,11 +3,11 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "relay/machine/interface_addresses.h"
 #include "relay/satrelayctl/init/ports/traffic.h"
 
 namespace satrelay::ctl::init {
@@ -49,11 +49,8 @@ struct Machine {
   bool has_card(const std::string& address) const;
 };
 
-using InterfaceAddresses = std::map<std::string, std::vector<std::string>>;
-
-// Returns the addresses of each interface, without link-local IPv6 addresses.
-InterfaceAddresses addresses_of_interfaces();
 // `root` is a folder with proc/ and sys/.
-Machine read_machine(const std::filesystem::path& root, const InterfaceAddresses& addresses);
+Machine read_machine(const std::filesystem::path& root,
+                     const machine::InterfaceAddresses& addresses);
 
 }  // namespace satrelay::ctl::init

@@ -80,6 +80,29 @@ TEST_F(StatsClientTest, GivesUpOnASilentServer) {
   EXPECT_GE(std::chrono::steady_clock::now() - before, 90ms);
 }
 
+TEST_F(StatsClientTest, GivesUpSoonAfterItIsStopped) {
+  const FakeTelemetry server(socket_, kGreeting, [](const std::string&) { return ""; });
+  std::atomic<bool> stopped = false;
+  StatsClient client(socket_, 30s, [&] { return stopped.load(); });
+  std::thread stopper([&] {
+    std::this_thread::sleep_for(120ms);
+    stopped = true;
+  });
+  const auto before = std::chrono::steady_clock::now();
+  EXPECT_THROW(client.query("/satrelay/status"), StatsError);
+  EXPECT_LT(std::chrono::steady_clock::now() - before, 10s);
+  stopper.join();
+}
+
+TEST_F(StatsClientTest, WaitsAsLongAsItShouldIfItIsNotStopped) {
+  const FakeTelemetry server(socket_, kGreeting, [](const std::string& command) {
+    std::this_thread::sleep_for(3 * StatsClient::kLook);
+    return command == "/late" ? R"({"/late": 1})" : "";
+  });
+  StatsClient client(socket_, 30s, [] { return false; });
+  EXPECT_EQ(client.query("/late"), 1);
+}
+
 TEST_F(StatsClientTest, GivesUpOnAServerThatNeverGreets) {
   const FakeTelemetry server(socket_, "", [](const std::string&) { return ""; });
   EXPECT_EQ(error_of([&] { StatsClient client(socket_, 100ms); }),

@@ -68,6 +68,8 @@ TEST(EventRing, ItsMemoryIsBounded) {
   const std::size_t before = ::mallinfo2().uordblks;
   EventRing ring(77);
   const std::string text(500, 'x');
+  Event fault{.kind = EventKind::kFault, .subject = text, .detail = text};
+  fault.fault = Fault{.check = "check", .cause = text, .cure = text, .page = "page"};
   for (std::size_t i = 0; i < EventRing::kMostEvents + 1; ++i) {
     ring.add({.event = {.kind = EventKind::kRuleSet,
                         .subject = text,
@@ -76,7 +78,11 @@ TEST(EventRing, ItsMemoryIsBounded) {
                         .after = text},
               .user = text});
   }
-  EXPECT_LT(::mallinfo2().uordblks - before, 9'000'000U);
+  EXPECT_LT(::mallinfo2().uordblks - before, 11'000'000U);
+  for (std::size_t i = 0; i < EventRing::kMostEvents + 1; ++i) ring.add({.event = fault});
+  EXPECT_LT(::mallinfo2().uordblks - before, 11'000'000U);
+  EXPECT_EQ(ring.from(2 * EventRing::kMostEvents, 1).at(0).event.fault->cure,
+            std::string(kMostEventText - 3, 'x') + "...");
 }
 
 }  // namespace

@@ -508,6 +508,28 @@ TEST_F(TelemetryTest, EventsComeByTheirNumbers) {
   EXPECT_THROW(query("/satrelay/events,x"), ctl::StatsError);
 }
 
+TEST_F(TelemetryTest, AFaultHasFieldsOfItsOwn) {
+  const Telemetry telemetry(board_, events_, history_);
+  Event event{.kind = EventKind::kFault, .subject = "port lan", .detail = "eth1 has a master"};
+  event.fault = Fault{.check = "port_in_bridge",
+                      .severity = Severity::kError,
+                      .cause = "two programs forward its frames",
+                      .cure = "ip link set eth1 nomaster",
+                      .page = "troubleshooting.md"};
+  events_.add({.time_ms = 1, .event = event});
+  event.kind = EventKind::kFaultOver;
+  event.detail = event.fault->cause = event.fault->cure = "";
+  events_.add({.time_ms = 2, .event = event});
+  const Json events = query("/satrelay/events");
+  EXPECT_EQ(events.at("1"), Json::parse(R"({"number": 1, "time_ms": 1, "severity": "error",
+    "name": "fault", "subject": "port lan", "text": "has a fault", "detail": "eth1 has a master",
+    "advice": "ip link set eth1 nomaster", "check": "port_in_bridge",
+    "cause": "two programs forward its frames", "page": "troubleshooting.md"})"));
+  EXPECT_EQ(events.at("2"), Json::parse(R"({"number": 2, "time_ms": 2, "severity": "info",
+    "name": "fault_over", "subject": "port lan", "text": "the fault is gone", "detail": "",
+    "advice": "", "check": "port_in_bridge", "page": "troubleshooting.md"})"));
+}
+
 // The texts consist of characters that JSON must escape: DPDK writes each as two.
 TEST_F(TelemetryTest, APageOfTheLongestEventsFits) {
   const Telemetry telemetry(board_, events_, history_);
@@ -532,6 +554,26 @@ TEST_F(TelemetryTest, APageOfTheLongestEventsFits) {
   EXPECT_EQ(page.at("3").at("subject"), std::string(EventRing::kMostName - 3, '"') + "...");
   EXPECT_EQ(page.at("12").at("old"), std::string(kMostEventText - 3, '"') + "...");
   EXPECT_EQ(page.at("12").at("text"), describe(static_cast<EventKind>(longest)).text);
+}
+
+// No user gives it as a command, so it has no user and no setting.
+TEST_F(TelemetryTest, APageOfTheLongestFaultsFits) {
+  const Telemetry telemetry(board_, events_, history_);
+  const std::string texts(200, '"');
+  constexpr std::string_view kLongestPage =
+      "troubleshooting.md#the-gateway-does-not-start-or-refuses-a-command";
+  for (int i = 0; i < 30; ++i) {
+    Event event{.kind = EventKind::kFault, .subject = texts, .detail = texts};
+    event.fault = Fault{.check = "a_check_with_a_name_of_thirty_2",
+                        .severity = Severity::kError,
+                        .cause = texts,
+                        .cure = texts,
+                        .page = kLongestPage};
+    events_.add({.time_ms = kMost, .event = event});
+  }
+  const Json page = query("/satrelay/events,3,1000");
+  ASSERT_EQ(page.size(), kEventsPerPage);
+  EXPECT_EQ(page.at("12").at("cause"), std::string(kMostEventText - 3, '"') + "...");
 }
 
 TEST_F(TelemetryTest, SaysSoWhenTheWorkerIsStuck) {

@@ -24,6 +24,18 @@ class AlarmBookTest : public testing::Test {
                                {"text", std::string(event.text)},
                                {"boot_epoch", boot_epoch}});
   }
+  std::vector<AlarmNotice> tell_fault(ops::EventKind kind, const std::string& subject,
+                                      const std::string& check, const char* severity = "warning") {
+    return book_.handle_event({{"number", ++number_},
+                               {"time_ms", now_},
+                               {"severity", severity},
+                               {"name", std::string(ops::describe(kind).name)},
+                               {"subject", subject},
+                               {"text", std::string(ops::describe(kind).text)},
+                               {"advice", "cure"},
+                               {"check", check},
+                               {"boot_epoch", "1"}});
+  }
   std::vector<AlarmNotice> read(const char* peer, const char* port, bool up = true) {
     metrics::Readings readings;
     readings.up = up;
@@ -64,6 +76,42 @@ TEST_F(AlarmBookTest, APeerHasOneAlarmThatGrowsWorseAndEnds) {
   EXPECT_EQ(notices[0].alarm.index, index);
   EXPECT_TRUE(book_.alarms().empty());
   EXPECT_NE(tell(ops::EventKind::kPeerLost, "peer hub")[0].alarm.index, index);
+}
+
+TEST_F(AlarmBookTest, AFaultIsAnAlarmUntilItsEnd) {
+  tell_fault(ops::EventKind::kFault, "port lan", "port_in_bridge", "error");
+  tell_fault(ops::EventKind::kFault, "port lan", "port_half_duplex");
+  tell_fault(ops::EventKind::kFault, "port wan", "port_half_duplex");
+  ASSERT_EQ(book_.alarms().size(), 3U);
+  EXPECT_EQ(book_.alarms()[0].severity, "error");
+  EXPECT_EQ(book_.alarms()[0].matter, "port_in_bridge");
+  now_ += 10 * AlarmBook::kForgottenAfterMs;
+  EXPECT_TRUE(read("alive", "up").empty()) << "the gateway does not repeat it";
+  const auto notices = tell_fault(ops::EventKind::kFaultOver, "port lan", "port_half_duplex");
+  ASSERT_EQ(notices.size(), 1U);
+  EXPECT_TRUE(notices[0].is_over);
+  EXPECT_EQ(notices[0].alarm.index, 2U);
+  EXPECT_EQ(book_.alarms().size(), 2U);
+  EXPECT_TRUE(tell_fault(ops::EventKind::kFaultOver, "port lan", "port_half_duplex").empty());
+}
+
+// A fault that says why a peer is silent takes the row of the silence.
+TEST_F(AlarmBookTest, TheCauseOfASilenceIsNoSecondAlarm) {
+  tell(ops::EventKind::kPeerUnheard, "peer hub");
+  auto notices = tell_fault(ops::EventKind::kFault, "peer hub", "peer_misdirected", "error");
+  ASSERT_EQ(notices.size(), 1U);
+  EXPECT_EQ(notices[0].alarm.index, 1U);
+  EXPECT_EQ(notices[0].alarm.advice, "cure");
+  EXPECT_EQ(names(), Names{"fault"});
+  // The cause is not seen any more, and the peer is still silent.
+  notices = tell_fault(ops::EventKind::kFaultOver, "peer hub", "peer_misdirected", "info");
+  ASSERT_EQ(notices.size(), 1U);
+  EXPECT_FALSE(notices[0].is_over);
+  EXPECT_EQ(names(), Names{"peer_unheard"});
+  tell_fault(ops::EventKind::kFault, "peer hub", "peer_one_way", "error");
+  EXPECT_TRUE(tell(ops::EventKind::kPeerAlive, "peer hub").at(0).is_over);
+  EXPECT_TRUE(tell_fault(ops::EventKind::kFaultOver, "peer hub", "peer_one_way", "info").empty());
+  EXPECT_TRUE(book_.alarms().empty());
 }
 
 TEST_F(AlarmBookTest, EachWayOfRecordsHasAnAlarmOfItsOwn) {

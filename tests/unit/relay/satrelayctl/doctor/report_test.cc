@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "relay/text/table.h"
-#include "tests/unit/relay/satrelayctl/doctor/sample_facts.h"
+#include "tests/unit/relay/doctor/sample_facts.h"
 
 namespace satrelay::ctl::doctor::report_test {
 namespace {

@@ -113,12 +113,5 @@ TEST_F(Interfaces, MayBeMissing) {
   EXPECT_TRUE(machine.cards.empty());
 }
 
-TEST(InterfaceAddresses, LeaveOutLinkLocalOnes) {
-  const InterfaceAddresses addresses = addresses_of_interfaces();
-  for (const auto& [name, of] : addresses) {
-    for (const std::string& address : of) EXPECT_FALSE(address.starts_with("fe80")) << name;
-  }
-}
-
 }  // namespace
 }  // namespace satrelay::ctl::init::interfaces_test

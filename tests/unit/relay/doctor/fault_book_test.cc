@@ -1,0 +1,135 @@
+#include "relay/doctor/fault_book.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace satrelay::ctl::doctor::fault_book_test {
+namespace {
+
+using machine::Finding;
+using machine::Findings;
+using ops::Severity;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+Finding finding(std::string_view check, Severity severity, const std::string& subject = "gateway") {
+  return {.check = check,
+          .severity = severity,
+          .subject = subject,
+          .seen = "seen",
+          .cause = "cause",
+          .cure = "cure",
+          .page = "page"};
+}
+const Finding kError = finding("nothing_accelerated", Severity::kError);
+const Finding kWarning = finding("rate_unit", Severity::kWarning);
+
+// "+check" for a begin, "-check" for an end.
+std::vector<std::string> words(const std::vector<FaultBook::Change>& changes) {
+  std::vector<std::string> words;
+  for (const FaultBook::Change& each : changes) {
+    words.push_back((each.is_over ? '-' : '+') + std::string(each.finding.check));
+  }
+  return words;
+}
+
+TEST(FaultBook, AnErrorBeginsAtOnceAndEndsOnce) {
+  FaultBook book;
+  EXPECT_THAT(words(book.look({kError})), ElementsAre("+nothing_accelerated"));
+  EXPECT_THAT(words(book.look({kError})), IsEmpty());
+  const auto over = book.look({});
+  ASSERT_THAT(words(over), ElementsAre("-nothing_accelerated"));
+  EXPECT_EQ(over[0].finding.subject, "gateway");
+  EXPECT_THAT(words(book.look({})), IsEmpty());
+}
+
+TEST(FaultBook, AWarningBeginsInTheSecondRunInARow) {
+  FaultBook book;
+  EXPECT_THAT(words(book.look({kWarning})), IsEmpty());
+  EXPECT_THAT(words(book.look({})), IsEmpty());
+  EXPECT_THAT(words(book.look({kWarning})), IsEmpty());
+  EXPECT_THAT(words(book.look({kWarning})), ElementsAre("+rate_unit"));
+  EXPECT_THAT(words(book.look({})), ElementsAre("-rate_unit"));
+}
+
+TEST(FaultBook, AnErrorThatComesAndGoesMakesNoFurtherEvents) {
+  FaultBook book;
+  book.look({kError});
+  book.look({});
+  for (int i = 0; i < 10; ++i) {
+    EXPECT_THAT(words(book.look({kError})), IsEmpty());
+    EXPECT_THAT(words(book.look({})), IsEmpty());
+  }
+  book.look({kError});
+  EXPECT_THAT(words(book.look({kError})), ElementsAre("+nothing_accelerated")) << "it stays now";
+}
+
+TEST(FaultBook, AFaultThatGrowsWorseIsToldAgain) {
+  FaultBook book;
+  book.look({finding("disk_full", Severity::kWarning)});
+  EXPECT_THAT(words(book.look({finding("disk_full", Severity::kWarning)})),
+              ElementsAre("+disk_full"));
+  EXPECT_THAT(words(book.look({finding("disk_full", Severity::kError)})),
+              ElementsAre("+disk_full"));
+  EXPECT_THAT(words(book.look({finding("disk_full", Severity::kWarning)})), IsEmpty());
+  EXPECT_THAT(words(book.look({})), ElementsAre("-disk_full"));
+}
+
+TEST(FaultBook, SubjectsCountByThemselvesAndAFindingThatOccursTwiceCountsOnce) {
+  FaultBook book;
+  const Finding other = finding("nothing_accelerated", Severity::kError, "peer hub");
+  EXPECT_THAT(words(book.look({kError, other, kError})),
+              ElementsAre("+nothing_accelerated", "+nothing_accelerated"));
+  const auto over = book.look({kError});
+  ASSERT_THAT(words(over), ElementsAre("-nothing_accelerated"));
+  EXPECT_EQ(over[0].finding.subject, "peer hub");
+}
+
+TEST(FaultBook, TellsOfSoManyFaultsAtATimeAndCountsTheRest) {
+  FaultBook book;
+  Findings all;
+  for (int i = 0; i < 300; ++i) {
+    all.push_back(finding("peer_one_way", Severity::kError, "peer " + std::to_string(i)));
+  }
+  auto changes = book.look(all);
+  ASSERT_EQ(changes.size(), FaultBook::kMost + 1);
+  EXPECT_EQ(changes.back().finding.check, FaultBook::kMore);
+  EXPECT_EQ(changes.back().finding.seen, "236 more faults were found");
+  EXPECT_THAT(words(book.look(all)), IsEmpty());
+  // Ten of those that were told end, and others take their place.
+  all.erase(all.begin(), all.begin() + 10);
+  changes = book.look(all);
+  EXPECT_EQ(std::ranges::count(changes, true, &FaultBook::Change::is_over), 10);
+  EXPECT_EQ(std::ranges::count(changes, false, &FaultBook::Change::is_over), 10);
+  all.resize(3);
+  changes = book.look(all);
+  EXPECT_EQ(changes.size(), 62U) << "61 and the fault of the rest end";
+  EXPECT_EQ(words(changes).back(), "-more_faults");
+}
+
+TEST(WithoutKnown, LeavesOutInfosAndWhatEventsReport) {
+  Finding known = kError;
+  known.told_by.begin = "peer_unheard";
+  EXPECT_THAT(
+      without_known({kError, finding("security_none", Severity::kInfo), known}, Json::array()),
+      testing::SizeIs(1));
+}
+
+TEST(WithoutKnown, LeavesOutAFindingWhileItsEventLasts) {
+  Finding cut = finding("rate_cut", Severity::kWarning, "peer hub");
+  cut.told_by = {.begin = "rate_cut", .end = "rate_restored", .subject = {}};
+  const auto left = [&](const char* events) {
+    return without_known({cut}, Json::parse(events)).size();
+  };
+  EXPECT_EQ(left("[]"), 1U);
+  EXPECT_EQ(left(R"([{"name": "rate_cut", "subject": "peer hub"}])"), 0U);
+  EXPECT_EQ(left(R"([{"name": "rate_cut", "subject": "peer other"}])"), 1U);
+  EXPECT_EQ(left(R"([{"name": "rate_cut", "subject": "peer hub"},
+                     {"name": "rate_restored", "subject": "peer hub"}])"),
+            1U);
+  cut.told_by.subject = "gateway";
+  EXPECT_EQ(left(R"([{"name": "rate_cut", "subject": "gateway"}])"), 0U);
+}
+
+}  // namespace
+}  // namespace satrelay::ctl::doctor::fault_book_test
