@@ -146,6 +146,7 @@ std::vector<ReadFile> read_files_of(const std::string& path, const config::Gatew
     }
   }
   std::vector<ReadFile> files;
+  files.reserve(read.size());
   for (const std::string& each : read) {
     files.push_back({.path = each, .changed_ms = changed_ms(each), .is_readable = true});
   }
