@@ -24,7 +24,8 @@ namespace {
 
 // Locks the folder of a socket while the socket is created or removed. Without the lock, two
 // processes that start at once could both find a stale file, and the later one would remove the
-// socket of the earlier one.
+// socket of the earlier one. Any user who may read the folder can take such a lock, so it only
+// delays: after 300 ms the process goes on without it.
 class FolderLock {
  public:
   explicit FolderLock(const std::string& path) {
@@ -32,11 +33,10 @@ class FolderLock {
     descriptor_ = ::open(folder.empty() ? "." : folder.c_str(),
                          O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOCTTY);
     if (descriptor_ < 0) return;  // bind() reports a folder that is missing
-    // Other processes hold the lock for milliseconds only. Do not wait for a process that stops
-    // while it holds the lock.
-    for (int attempt = 0; attempt < 100 && !is_held(); ++attempt) {
-      is_locked_ = ::flock(descriptor_, LOCK_EX | LOCK_NB) == 0;
-      if (!is_locked_) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    // Our own processes hold the lock for milliseconds only.
+    for (int attempt = 0; attempt < 30; ++attempt) {
+      if (::flock(descriptor_, LOCK_EX | LOCK_NB) == 0) return;
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
   }
   FolderLock(const FolderLock&) = delete;
@@ -44,12 +44,9 @@ class FolderLock {
   ~FolderLock() {
     if (descriptor_ >= 0) ::close(descriptor_);
   }
-  // A folder that this process may not read cannot be locked, and counts as held.
-  bool is_held() const { return descriptor_ < 0 || is_locked_; }
 
  private:
   int descriptor_ = -1;
-  bool is_locked_ = false;
 };
 
 // Removes a stale socket. Throws if another process serves it, or if the file is not a socket.
@@ -72,7 +69,6 @@ UnixListener::UnixListener(const std::string& path, int backlog, const SocketAcc
     : path_(path), access_(access) {
   const sockaddr_un address = control_address(path);
   const FolderLock lock(path);
-  if (!lock.is_held()) fail_to_listen(path, "another process has locked its folder", EAGAIN);
   remove_stale(path, address);
   descriptor_ = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (descriptor_ < 0) fail_to_listen(path, "open", errno);

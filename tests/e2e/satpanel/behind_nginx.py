@@ -20,7 +20,7 @@ NAME = "panel.example"
 SOCKET = "/run/satpanel/panel.sock"
 CERTIFICATE, KEY = "/etc/satrelay/panel.pem", "/etc/satrelay/panel.key"
 # Clients have addresses of their own, also within one /64 and within another.
-ADDRESSES = ("fd00::1/128", "fd00:0:0:7::2/128", "fd00:0:0:7::3/128", "fd00:0:0:8::2/128")
+ADDRESSES = ("fd00::1/128", "fd00:0:0:7::2/128", "fd00:0:0:8::3/128", "fd00:0:0:107::2/128")
 
 
 _numbers = itertools.count()

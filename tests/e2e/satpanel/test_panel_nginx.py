@@ -251,11 +251,11 @@ def test_limits_of_requests(site: Site, panel: Panel) -> None:
     check(set(statuses) == {401, 429} and len(statuses) == 600, f"{statuses}")
     passed = statuses.count(401)
     check(passed <= 201 + 50 * took + 1, f"{passed} requests passed in {took:.2f} s")
-    # The next address of the same /64 is the same client; another /64, and another IPv4 address, are others.
+    # Another /64 of the same /56 is the same client; another /56, and another IPv4 address, are others.
     # A client that is new may send 200 at once.
-    sibling = statuses_of(site, "fd00:0:0:7::3", 190, head)
-    check(429 in sibling, f"another address of the /64: {sibling}")
-    for other in ("fd00:0:0:8::2", "127.0.0.30"):
+    sibling = statuses_of(site, "fd00:0:0:8::3", 190, head)
+    check(429 in sibling, f"another address of the /56: {sibling}")
+    for other in ("fd00:0:0:107::2", "127.0.0.30"):
         check(set(statuses_of(site, other, 50, head)) == {401}, f"{other} has the limit of another client")
 
 
