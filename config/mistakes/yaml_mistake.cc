@@ -21,6 +21,7 @@ struct Cure {
 constexpr Cure kCures[] = {
     {"end of sequence flow", "put a comma between two items, and ] behind the last one"},
     {"end of map flow", "put a comma between two entries, and } behind the last one"},
+    {"illegal flow end", "remove this ] or }, or write the [ or { that it ends"},
     {"end of map", "indent this line as the other lines of its map"},
     {"end of sequence", "indent this line as the other lines of its item"},
     {"illegal map value", "write one \"key: value\" in a line"},
@@ -59,6 +60,13 @@ std::vector<Line> lines_at(const std::string& text, int number) {
     if (!line.text.empty()) before = std::move(line);
   }
   return {before};
+}
+
+constexpr std::string_view kCommaFirst = "has a comma before the key; remove the comma";
+
+bool begins_with_comma(const Line& line) {
+  const std::size_t begin = line.text.find_first_not_of(" \t");
+  return begin != std::string::npos && line.text[begin] == ',';
 }
 
 std::optional<YamlMistake> tab_in(const Line& line) {
@@ -107,6 +115,13 @@ std::optional<YamlMistake> find_octet_of_zero(const std::string& text) {
                      "has an octet of zero, so the file is damaged or no text; write it again"};
 }
 
+YamlMistake explain_second_document(const std::string& text, Place place, bool is_stuck) {
+  if (is_stuck || begins_with_comma(lines_at(text, place.line).back())) {
+    return YamlMistake{place, std::string(kCommaFirst)};
+  }
+  return YamlMistake{place, "a second document begins here; write one document a file"};
+}
+
 YamlMistake explain_yaml(const std::string& text, Place place, std::string_view error) {
   const std::string message = "is not YAML: " + std::string(error);
   const auto cured =
@@ -120,6 +135,9 @@ YamlMistake explain_yaml(const std::string& text, Place place, std::string_view 
   const std::vector<Line> lines = lines_at(text, place.line);
   for (const Line& line : lines) {
     if (auto tab = tab_in(line)) return *std::move(tab);
+  }
+  if (begins_with_comma(lines.back()) && error.starts_with("end of map not found")) {
+    return {place, std::string(kCommaFirst)};
   }
   // The text of a line without a colon goes on in the next line, unless a comment ends it.
   const bool went_on = error.starts_with("illegal map value");

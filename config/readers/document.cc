@@ -1,9 +1,13 @@
 #include "config/readers/document.h"
 
+#include <yaml-cpp/eventhandler.h>
+
 #include <algorithm>
 #include <cctype>
 #include <charconv>
 #include <cstddef>
+#include <sstream>
+#include <utility>
 
 #include "config/mistakes/yaml_mistake.h"
 #include "config/text/error.h"
@@ -87,6 +91,61 @@ std::string unknown_key(std::string_view nearest, std::span<const std::string> k
 
 std::string join(const std::string& path, const std::string& key) {
   return path.empty() ? key : path + "." + key;
+}
+
+struct SecondDocument {
+  Place place;
+  bool is_stuck = false;  // it has the place of the first document
+};
+
+// Throws SecondDocument at the first value of a second document, and keeps no values.
+class DocumentCheck : public YAML::EventHandler {
+ public:
+  bool has_document() const { return documents_ > 0; }
+
+  void OnDocumentStart(const YAML::Mark&) override {
+    ++documents_;
+    is_root_ = true;
+  }
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t) override { check(mark); }
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override { check(mark); }
+  void OnScalar(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
+                const std::string&) override {
+    check(mark);
+  }
+  void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
+                       YAML::EmitterStyle::value) override {
+    check(mark);
+  }
+  void OnSequenceEnd() override {}
+  void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
+                  YAML::EmitterStyle::value) override {
+    check(mark);
+  }
+  void OnMapEnd() override {}
+
+ private:
+  void check(const YAML::Mark& mark) {
+    if (documents_ > 1) throw SecondDocument{place_of(mark), mark.pos == first_root_};
+    if (std::exchange(is_root_, false)) first_root_ = mark.pos;
+  }
+
+  std::size_t documents_ = 0;
+  bool is_root_ = false;
+  int first_root_ = 0;  // the position of the root of the first document
+};
+
+// Returns whether the text has a document. Throws SecondDocument if it has more than one. A comma
+// before the first key makes YAML::LoadAll read empty documents without end, because the parser
+// does not pass the comma. So this function reads no document after the first one.
+bool has_one_document(const std::string& text) {
+  std::istringstream in(text);
+  YAML::Parser parser(in);
+  DocumentCheck check;
+  while (parser.HandleNextDocument(check)) {
+  }
+  return check.has_document();
 }
 
 }  // namespace
@@ -295,20 +354,18 @@ Value parse_document(const std::string& text, Places& places, const std::string&
     places.fail("", mistake.message);
   };
   if (const auto zero = find_octet_of_zero(text)) fail(*zero);
-  std::vector<YAML::Node> documents;
+  YAML::Node document;
   try {
-    documents = YAML::LoadAll(text);
+    if (has_one_document(text)) document = YAML::Load(text);
+  } catch (const SecondDocument& second) {
+    fail(explain_second_document(text, second.place, second.is_stuck));
   } catch (const YAML::Exception& e) {
     fail(explain_yaml(text, place_of(e.mark), e.msg));
   }
-  if (documents.empty() || documents.front().IsNull()) {
+  if (document.IsNull()) {
     throw ConfigError(file + ": is empty; see the samples in config/samples");
   }
-  if (documents.size() > 1) {
-    places.record("", place_of(documents[1].Mark()));
-    places.fail("", "a second document begins here; write one document a file");
-  }
-  return {places, documents.front(), ""};
+  return {places, document, ""};
 }
 
 }  // namespace satrelay::config

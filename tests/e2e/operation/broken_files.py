@@ -169,6 +169,7 @@ ROWS = [
     bad("empty value", _RULES, "rules:\n", 18, "rules", "write a list of rules"),
     octets("empty file", lambda _: b"", 0, "", "see the samples"),
     octets("two documents", lambda good: good + b"---\nlog: info\n", 22, "", "write one document a file"),
+    octets("comma before the first key", lambda good: b"," + good, 1, "", "remove the comma"),
     octets("octets of zero", lambda good: good + b"\0" * 512, 21, "", "write it again"),
     octets("larger than 8 MiB", lambda good: good + b"#" * (9 << 20), 0, "", "is larger than 8MiB"),
     octets("CR LF, and a mistake", lambda good: good.replace(b"50Mbit", b"50Mb").replace(b"\n", b"\r\n"), 8,

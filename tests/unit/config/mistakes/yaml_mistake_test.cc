@@ -48,8 +48,33 @@ TEST(YamlMistakes, OthersHaveACureToo) {
   EXPECT_EQ(told("log: *level\n"),
             "g:1:6: is not YAML: the referenced anchor is not defined; write the value itself, or "
             "&NAME before the value that *NAME means");
+  EXPECT_EQ(told("]\n"),
+            "g:1:1: is not YAML: illegal flow end; remove this ] or }, or write the [ or { that it "
+            "ends");
   EXPECT_EQ(told("log: info\rtcp: {}\r"),
             "g:1:14: has lines that end with CR only; save the file with LF as the end of a line");
+}
+
+// yaml-cpp reads empty documents without end before such a comma, so this test would not end.
+TEST(YamlMistakes, ACommaBeforeTheFirstKeyEndsTheReading) {
+  const std::string comma = "has a comma before the key; remove the comma";
+  EXPECT_EQ(told(",a: 1\n"), "g:1:1: " + comma);
+  EXPECT_EQ(told(","), "g:1:1: " + comma);
+  EXPECT_EQ(told("\xef\xbb\xbf,a: 1\n"), "g:1:1: " + comma);
+  EXPECT_EQ(told("# ports\n\n  ,a: 1\n"), "g:3:3: " + comma);
+  EXPECT_EQ(told("%YAML 1.2\n---\n,a: 1\n"), "g:3:1: " + comma);
+  EXPECT_EQ(told("--- ,a: 1\n"), "g:1:5: " + comma);
+  EXPECT_EQ(told("&anchor\n,a: 1\n"), "g:2:1: " + comma);
+  EXPECT_EQ(told("log: info\n,tcp: {}\n"), "g:2:1: " + comma);
+  const std::string wide("\xff\xfe,\0a\0", 6);
+  EXPECT_EQ(told(wide), "g:1:1: " + comma);
+}
+
+TEST(YamlMistakes, ASecondDocumentIsToldAndNotRead) {
+  const std::string second = "a second document begins here; write one document a file";
+  EXPECT_EQ(told("log: info\n---\nlog: info\n"), "g:3:1: " + second);
+  EXPECT_EQ(told("log: info\n---\nlog: [\n"), "g:3:1: " + second);
+  EXPECT_EQ(told("log: info\n...\n,\n"), "g:3:1: has a comma before the key; remove the comma");
 }
 
 TEST(YamlMistakes, OctetsOfZeroAreNoText) {
