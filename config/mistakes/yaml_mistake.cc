@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "config/model/names.h"
 #include "config/text/format.h"
 
 namespace satrelay::config {
@@ -77,7 +78,8 @@ std::optional<YamlMistake> tab_in(const Line& line) {
                      "is indented with a tab; indent with blanks"};
 }
 
-// A key that has its value without a colon, or without a blank behind the colon.
+// A key that has its value without a colon, or without a blank behind the colon. The line may have
+// a secret, so the message has only a word that looks like a key, and no value.
 std::optional<YamlMistake> colon_missing_in(const Line& line) {
   const std::size_t begin = line.text.find_first_not_of(" -");
   if (begin == std::string::npos) return std::nullopt;
@@ -90,14 +92,14 @@ std::optional<YamlMistake> colon_missing_in(const Line& line) {
     return std::nullopt;
   }
   const Place place{line.number, static_cast<int>(begin) + 1};
+  const bool is_name = is_key_name(key);
   if (rest.size() > 1 && rest[0] == ':' && rest[1] != ' ') {
-    const std::string value = printable(rest.substr(1));
-    return YamlMistake{place, "has no blank behind the colon; write " + key + ": " + value};
+    return YamlMistake{place, "has no blank behind the colon; write a blank behind " +
+                                  (is_name ? "`" + key + ":`" : std::string("it"))};
   }
-  if (rest.empty()) return YamlMistake{place, "has no colon; write " + key + ":"};
-  if (rest[0] == ' ' && rest.find(':') == std::string_view::npos) {
-    const std::string value = printable(rest.substr(1));
-    return YamlMistake{place, "has no colon; write " + key + ": " + value};
+  if (rest.empty() || (rest[0] == ' ' && rest.find(':') == std::string_view::npos)) {
+    return YamlMistake{place, "has no colon; write a colon and a blank behind " +
+                                  (is_name ? "`" + key + "`" : std::string("the key"))};
   }
   return std::nullopt;
 }
@@ -123,7 +125,7 @@ YamlMistake explain_second_document(const std::string& text, Place place, bool i
 }
 
 YamlMistake explain_yaml(const std::string& text, Place place, std::string_view error) {
-  const std::string message = "is not YAML: " + std::string(error);
+  const std::string message = "is not YAML: " + printable(error);
   const auto cured =
       std::ranges::find_if(kCures, [&](const Cure& each) { return error.starts_with(each.error); });
   YamlMistake usual{

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "config/mistakes/yaml_mistake.h"
+#include "config/model/names.h"
 #include "config/text/error.h"
 #include "config/text/format.h"
 #include "config/text/interface_address.h"
@@ -81,10 +82,11 @@ std::string_view nearest_key(std::string_view key, std::span<const std::string> 
   return nearest;
 }
 
-std::string unknown_key(std::string_view nearest, std::span<const std::string> known) {
+std::string unknown_key(std::string_view what, std::string_view nearest,
+                        std::span<const std::string> known) {
   std::string all;
   for (const std::string& candidate : known) all += (all.empty() ? "" : ", ") + candidate;
-  std::string message = "unknown key; ";
+  std::string message(what);
   if (!nearest.empty()) message += "did you mean " + std::string(nearest) + "? ";
   return message + "allowed here: " + all;
 }
@@ -197,9 +199,14 @@ Fields Value::fields(std::span<const std::string> known) const {
   for (const Entry& entry : others) {
     const std::string_view nearest = nearest_key(entry.name, known, values);
     if (!nearest.empty() && !values.contains(std::string(nearest))) unknown.meant.emplace(nearest);
+    // A key that is no name may be a secret in the wrong place, so the message does not have it.
+    if (!is_key_name(entry.name)) {
+      tell_at(entry.key, path_, unknown_key("has a key that is no name; ", nearest, known));
+      continue;
+    }
     // The message points at the key, because the key is wrong and not its value.
     places_->record(entry.value.path(), entry.key);
-    entry.value.tell(unknown_key(nearest, known));
+    entry.value.tell(unknown_key("unknown key; ", nearest, known));
   }
   return {*this, std::move(values), std::move(unknown)};
 }

@@ -9,6 +9,7 @@
 #include "config/model/modes.h"
 #include "config/model/words.h"
 #include "config/readers/read_common.h"
+#include "config/text/format.h"
 #include "config/text/ip_words.h"
 #include "config/text/rule_text.h"
 
@@ -100,7 +101,8 @@ void read_class_of(const Value& value, const std::vector<TrafficClass>* classes,
     return;
   }
   std::string known;
-  for (const TrafficClass& each : *classes) known += (known.empty() ? "" : ", ") + each.name;
+  for (const TrafficClass& each : *classes)
+    known += (known.empty() ? "" : ", ") + printable(each.name);
   value.refuse("is not a class",
                known.empty() ? "there are none; describe it in classes" : "there are: " + known);
 }

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <span>
 
+#include "config/model/names.h"
+
 namespace satrelay::config {
 namespace {
 
@@ -53,6 +55,7 @@ std::string to_text(ByteCount size) {
 
 std::string printable(std::string_view text) {
   constexpr std::size_t kLongest = 60;
+  if (may_be_secret(text)) return "(hidden: it may be a secret)";
   std::string out;
   for (const char c : text.substr(0, kLongest)) {
     out += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;

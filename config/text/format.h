@@ -15,7 +15,7 @@ std::string to_text(Duration duration);
 std::string to_text(ByteCount size);
 
 // Text that is safe for a terminal: '?' replaces each control character, and the text is cut after
-// 60 bytes.
+// 60 bytes. A text that has 32 hexadecimal digits in a row may be a secret, and is hidden.
 std::string printable(std::string_view text);
 std::string in_quotes(std::string_view text);
 

@@ -28,11 +28,42 @@ TEST(YamlMistakes, ATabIsNamedWhereItIs) {
 
 TEST(YamlMistakes, AColonIsMissedInTheLineThatLacksIt) {
   EXPECT_EQ(told("links:\n  sat:\n    send_rate 50Mbit # fast\n\n    overhead: ip\n"),
-            "g:3:5: has no colon; write send_rate: 50Mbit");
+            "g:3:5: has no colon; write a colon and a blank behind `send_rate`");
   EXPECT_EQ(told("links:\n  sat:\n    send_rate 50Mbit\n    overhead: ip\n"),
-            "g:3:5: has no colon; write send_rate: 50Mbit");
-  EXPECT_EQ(told("log: info\nports\n  lan: x\n"), "g:2:1: has no colon; write ports:");
-  EXPECT_EQ(told("log:info\ntcp: {}\n"), "g:1:1: has no blank behind the colon; write log: info");
+            "g:3:5: has no colon; write a colon and a blank behind `send_rate`");
+  EXPECT_EQ(told("log: info\nports\n  lan: x\n"),
+            "g:2:1: has no colon; write a colon and a blank behind `ports`");
+  EXPECT_EQ(told("log:info\ntcp: {}\n"),
+            "g:1:1: has no blank behind the colon; write a blank behind `log:`");
+}
+
+TEST(YamlMistakes, NoMessageHasASecret) {
+  const std::string secret = "a0" + std::string(62, '1');
+  EXPECT_EQ(told("security:" + secret + "\nlog: info\n"),
+            "g:1:1: has no blank behind the colon; write a blank behind `security:`");
+  EXPECT_EQ(told("security:\n  psk_file " + secret + "\n  a: 1\n"),
+            "g:2:3: has no colon; write a colon and a blank behind `psk_file`");
+  EXPECT_EQ(told("security:\n  " + secret + "\n  psk_file: /p\n"),
+            "g:2:3: has no colon; write a colon and a blank behind the key");
+  EXPECT_EQ(told(secret + ":x\nlog: info\n"),
+            "g:1:1: has no blank behind the colon; write a blank behind it");
+  for (const std::string& text :
+       {"security: {" + secret + ": 1}", "security: {" + secret + ": 1, " + secret + ": 2}",
+        secret + ": 1", "links: {" + secret + ": {send_rate: 1Mbit, receive_rate: 1Mbit}}",
+        "classes: {" + secret + ": {}}",
+        "classes: {" + secret + ": {}}\nrules: [{action: drop, class: c}]", "security: " + secret,
+        "security: {psk_file: " + secret + "}", "security: *" + secret, "%YAML " + secret,
+        "security: !" + secret, "security: [" + secret, "security: {" + secret,
+        "security: \"" + secret, "log: " + secret}) {
+    try {
+      parse_gateway(text + "\n", "g");
+      ADD_FAILURE() << text;
+    } catch (const ConfigError& error) {
+      for (const std::string& line : lines_of(error)) {
+        EXPECT_EQ(line.find(secret.substr(0, 16)), std::string::npos) << line;
+      }
+    }
+  }
 }
 
 TEST(YamlMistakes, OthersHaveACureToo) {
@@ -91,7 +122,8 @@ TEST(YamlMistakes, OctetsOfZeroAreNoText) {
 // The lines of a hostile text are only read.
 TEST(YamlMistakes, LinesThatAreNotThereAreNoMistakeOfTheProgram) {
   EXPECT_EQ(explain_yaml("", {7, 1}, "x").message, "is not YAML: x");
-  EXPECT_EQ(explain_yaml("a", {0, 0}, "illegal map value").message, "has no colon; write a:");
+  EXPECT_EQ(explain_yaml("a", {0, 0}, "illegal map value").message,
+            "has no colon; write a colon and a blank behind `a`");
 }
 
 }  // namespace

@@ -221,12 +221,13 @@ TEST(Keys, UnknownOnesAreRefusedAndTheNearestNamed) {
       {"{address: 192.0.2.2}", "{address: 192.0.2.2, colour: red}",
        "g.yaml:4:30: peers[0].colour: unknown key; allowed here: name, address, prefixes, link, "
        "workers, security"},
+      {"wan:", "wan port:",
+       "g.yaml:1:33: ports: has a key that is no name; did you mean wan? allowed here: lan, wan"},
       {"", "log_level: info\n",
        "g.yaml:6:1: log_level: unknown key; did you mean log? allowed here: ports, "
        "lan_follows_wan, gateway, links, security, peers, classes, fair_hosts, rules, stp, limits, "
        "tcp, worker, compress_level, stats_socket_prefix, control_socket, access, journal, "
-       "records, "
-       "log"},
+       "records, log"},
   });
 }
 
