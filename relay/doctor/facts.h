@@ -18,11 +18,16 @@
 
 namespace satrelay::ctl::doctor {
 
+// How a file differs from the one that the gateway has read, if the gateway itself looks. Another
+// program only has the times.
+enum class FileChange { kUnknown, kNone, kChanged, kGone };
+
 // A file that the gateway reads at a start and at a reload.
 struct ReadFile {
   std::string path;
   std::uint64_t changed_ms = 0;  // milliseconds since 1970, UTC; 0 if there is no such file
   bool is_readable = true;       // by the user of the gateway
+  FileChange change = FileChange::kUnknown;
 };
 
 struct FileFacts {

@@ -1,5 +1,6 @@
 // The file of the gateway, and whether a gateway runs and has it.
 #include <string>
+#include <utility>
 
 #include "relay/doctor/judgements.h"
 
@@ -24,19 +25,40 @@ std::uint64_t last_read_ms(const Facts& facts) {
   return read;
 }
 
+// How a file has changed after the gateway has read it; empty if it has not.
+std::string change_in(const ReadFile& file, std::uint64_t read_ms, std::uint64_t now_ms) {
+  switch (file.change) {
+    case FileChange::kNone:
+      return "";
+    case FileChange::kChanged:
+      return "was changed after the gateway had read it";
+    case FileChange::kGone:
+      return "was removed after the gateway had read it";
+    case FileChange::kUnknown:
+      break;
+  }
+  // A time in the future is that of another clock, and says nothing about the order.
+  if (file.changed_ms <= read_ms + kClockSlackMs || file.changed_ms > now_ms) return "";
+  return "was changed " + milliseconds(file.changed_ms - read_ms) +
+         " after the gateway had read it";
+}
+
 void judge_changes(const Facts& facts, Findings& findings) {
   const std::uint64_t read = last_read_ms(facts);
   for (const ReadFile& file : facts.file.read_files) {
-    // A time in the future is that of another clock, and says nothing about the order.
-    if (file.changed_ms <= read + kClockSlackMs || file.changed_ms > facts.now_ms) continue;
-    findings.push_back({.check = "file_changed",
-                        .severity = Severity::kWarning,
-                        .subject = file.path,
-                        .seen = "was changed " + milliseconds(file.changed_ms - read) +
-                                " after the gateway had read it",
-                        .cause = "the gateway still works with the earlier content",
-                        .cure = "satrelayctl reload; it lists the keys that need a restart instead",
-                        .page = "guide.md#reload"});
+    std::string seen = change_in(file, read, facts.now_ms);
+    if (seen.empty()) continue;
+    const bool is_gone = file.change == FileChange::kGone;
+    findings.push_back(
+        {.check = "file_changed",
+         .severity = Severity::kWarning,
+         .subject = file.path,
+         .seen = std::move(seen),
+         .cause = is_gone ? "the gateway still works with it, and refuses a reload and a start"
+                          : "the gateway still works with the earlier content",
+         .cure = is_gone ? "write the file again, and check it with satrelayd -c FILE --check"
+                         : "satrelayctl reload; it lists the keys that need a restart instead",
+         .page = "guide.md#reload"});
   }
 }
 
@@ -101,16 +123,14 @@ void judge_silence(const Facts& facts, Findings& findings) {
 Findings judge_file(const Facts& facts) {
   Findings findings;
   if (!facts.file.mistake.empty()) {
-    findings.push_back(
-        {.check = "file_wrong",
-         .severity = Severity::kError,
-         .subject = "file",
-         .seen = facts.file.mistake,
-         .cause = "the gateway refuses such a file at a start and at a reload",
-         .cure = "correct the place that is named; satrelayd -c FILE --check "
-                 "checks it again",
-         .page = machine::kPageOfNoStart,
-         .told_by = {.begin = "reload_refused", .end = "reload_done", .subject = "gateway"}});
+    findings.push_back({.check = "file_wrong",
+                        .severity = Severity::kError,
+                        .subject = "file",
+                        .seen = facts.file.mistake,
+                        .cause = "the gateway refuses such a file at a start and at a reload",
+                        .cure = "correct the place that is named; satrelayd -c FILE --check "
+                                "checks it again",
+                        .page = machine::kPageOfNoStart});
   }
   judge_rights(facts, findings);
   if (!facts.gateway) {

@@ -15,6 +15,7 @@
 #include "config/checks/machine_memory.h"
 #include "config/readers/loader.h"
 #include "config/text/error.h"
+#include "relay/doctor/taken_over.h"
 #include "relay/dpdk/device/eal.h"
 #include "relay/dpdk/device/port_watch.h"
 #include "relay/dpdk/loop/clock.h"
@@ -129,11 +130,17 @@ struct Accesses {
   ops::SocketAccess control;
 };
 
+struct Source {
+  std::string file;
+  std::optional<ctl::doctor::FileStamp> stamp;
+};
+
 // A running gateway. Its members are constructed in this order, and destroyed in the reverse order,
 // since each member may use the members before it.
 class Program {
  public:
-  Program(config::Gateway& config, const std::string& file, const Accesses& accesses,
+  // `source` is the file of the configuration, as it was before it was read.
+  Program(config::Gateway& config, const Source& source, const Accesses& accesses,
           Supervisor& supervisor);
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
@@ -175,10 +182,10 @@ class Program {
   std::optional<FaultWatch> fault_watch_;
 };
 
-Program::Program(config::Gateway& config, const std::string& file, const Accesses& accesses,
+Program::Program(config::Gateway& config, const Source& source, const Accesses& accesses,
                  Supervisor& supervisor)
     : config_(config),
-      file_(file),
+      file_(source.file),
       supervisor_(supervisor),
       devices_(config),
       engines_(config, devices_),
@@ -198,8 +205,9 @@ Program::Program(config::Gateway& config, const std::string& file, const Accesse
           .engines = engines_.engines(),
           .worker_pool = worker_pool_,
           .drain = Drain(engines_.engines(), [](const std::string& text) { ops::log_info(text); }),
-          .reload = Reload(file, config, [this] { dpdk::run_on(devices_.other_cpus); }),
-          .tell = [this](ops::Event event) { reporting_.tell(std::move(event)); }} {
+          .reload = Reload(source.file, config, [this] { dpdk::run_on(devices_.other_cpus); }),
+          .tell = [this](ops::Event event) { reporting_.tell(std::move(event)); },
+          .took_over = [this](Reload::Running next) { reporting_.take_over(std::move(next)); }} {
   open_stats_socket(accesses);
   // The engines own the classes. A second owner would keep them in memory after a reload.
   config.classes.clear();
@@ -211,6 +219,7 @@ Program::Program(config::Gateway& config, const std::string& file, const Accesse
                      ": security: none; anyone on the satellite segment can read what the hosts "
                      "say, and forge it");
   }
+  reporting_.take_over(ctl::doctor::taken_over(config, source.file, source.stamp));
 }
 
 void Program::open_stats_socket(const Accesses& accesses) {
@@ -275,7 +284,7 @@ int Program::run() {
   worker_pool_.emplace(config_.worker, devices_.ports, handover, sharing_, workers_.members());
   publisher_.emplace(engines_.engines(), *worker_pool_, workers_.first_reporter(),
                      reporting_.board());
-  fault_watch_.emplace(config_, file_, reporting_.changes(),
+  fault_watch_.emplace(file_, reporting_.changes(),
                        [this](ops::Event event) { reporting_.tell(std::move(event)); });
   ops::log_info("ready");
   loop_.run([this](Instant now) { return round(now); });
@@ -292,7 +301,7 @@ int Program::run() {
   return port_watch_.needs_new_start() ? kStartAgain : EXIT_SUCCESS;
 }
 
-int run(config::Gateway config, const std::string& file, bool force) {
+int run(config::Gateway config, const Source& source, bool force) {
   ops::open_log("satrelayd", config.log_level);
   for (const std::string& warning : config.remarks.warnings) ops::log_warning(warning);
   const std::optional<ops::RunUser> user = find_run_user(config);
@@ -314,7 +323,7 @@ int run(config::Gateway config, const std::string& file, bool force) {
       !lack.empty()) {
     throw std::runtime_error(lack);
   }
-  Program program(config, file, accesses, supervisor);
+  Program program(config, source, accesses, supervisor);
   program.give_up_rights(user);
   return program.run();
 }
@@ -324,6 +333,7 @@ int main_or_throw(int argc, char** argv) {
   if (!parsed.options) return parsed.exit;
   const auto& [file, check, force] = *parsed.options;
   try {
+    const Source source{.file = file, .stamp = ctl::doctor::stamp_of(file)};
     config::Gateway config = config::load_gateway(file, check ? object : object_to_start);
     if (check) {
       for (const std::string& warning : config.remarks.warnings) std::cout << warning << '\n';
@@ -332,7 +342,7 @@ int main_or_throw(int argc, char** argv) {
       std::cout << file << ": valid\n";
       return EXIT_SUCCESS;
     }
-    return run(std::move(config), file, force);
+    return run(std::move(config), source, force);
   } catch (const StoppedAtStart&) {
     ops::log_info("stopped before it was ready");
     return EXIT_SUCCESS;

@@ -94,6 +94,7 @@ bool take_over(const Reload::Outcome& outcome, Operations& operations) {
 }
 
 void tell_of_reload(const Reload::Outcome& outcome, Operations& operations) {
+  operations.took_over(outcome.taken_over);
   ops::set_log_level(outcome.configuration->log_level);
   for (const std::string& warning : outcome.configuration->remarks.warnings)
     ops::log_warning(warning);

@@ -24,6 +24,7 @@ struct Operations {
   Drain drain;
   Reload reload;
   std::function<void(ops::Event)> tell;
+  std::function<void(Reload::Running)> took_over;  // is called before the reload is told
   std::string reload_result = "error: nothing was reloaded yet";
   // User that requested the present reload. nullopt if SIGHUP requested it.
   std::optional<ops::Caller> reload_caller = {};

@@ -21,12 +21,22 @@ Reload::Outcome refused_for(const config::ConfigError& error, ReloadRefusal refu
   return outcome;
 }
 
+// The dictionaries of the classes are large, so they stay out of the copy.
+Reload::Running running_of(config::Gateway& next, const std::filesystem::path& file,
+                           const std::optional<ctl::doctor::FileStamp>& stamp) {
+  auto classes = std::exchange(next.classes, {});
+  Reload::Running running = ctl::doctor::taken_over(next, file.string(), stamp);
+  next.classes = std::move(classes);
+  return running;
+}
+
 }  // namespace
 
 Reload::Outcome read_changes(const std::filesystem::path& file, const config::Gateway& started,
                              const std::shared_ptr<const config::Changeable>& running) {
   Reload::Outcome outcome;
   try {
+    const auto stamp = ctl::doctor::stamp_of(file.string());
     config::Gateway next = config::load_gateway(file);
     std::string keys;
     for (const std::string& key : config::needs_restart(started, next)) {
@@ -40,6 +50,7 @@ Reload::Outcome read_changes(const std::filesystem::path& file, const config::Ga
     outcome.prepared = gateway::Gateway::prepare(next);
     outcome.changeable = std::make_shared<const config::Changeable>(next);
     outcome.changes = outcome.changeable->changes_since(*running);
+    outcome.taken_over = running_of(next, file, stamp);
     outcome.configuration = std::move(next);
   } catch (const config::FileError& error) {
     return refused_for(error, error.cause() == config::FileError::Cause::kRights

@@ -12,6 +12,7 @@
 
 #include "config/checks/changes.h"
 #include "config/model/schema.h"
+#include "relay/doctor/taken_over.h"
 #include "relay/gateway/gateway.h"
 #include "relay/satrelayd/reporting/reload_event.h"
 
@@ -19,6 +20,8 @@ namespace satrelay::satrelayd {
 
 class Reload {
  public:
+  using Running = std::shared_ptr<const ctl::doctor::TakenOver>;
+
   // `started` is the configuration with which the gateway was started, read from `file`. The
   // reading thread first calls `settle`, to move itself away from the CPU of the worker that
   // started it.
@@ -49,6 +52,7 @@ class Reload {
     std::vector<std::string> mistakes;  // if the reason is several mistakes: a line for each
     ReloadRefusal refusal = ReloadRefusal::kMistake;       // the kind of reason
     std::shared_ptr<const config::Changeable> changeable;  // the changeable part of `configuration`
+    Running taken_over;  // `configuration` for the search for faults
   };
   // Returns the outcome of each reading once. Call this often: it also begins a second reading if
   // one was requested.

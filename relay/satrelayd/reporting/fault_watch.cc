@@ -47,16 +47,15 @@ ops::Event fault_event(const judge::FaultBook::Change& change) {
 
 // The thread uses nothing else, so that it may outlive the object that has started it.
 struct FaultWatch::Shared {
-  Shared(const config::Gateway& config, const std::string& file,
-         std::shared_ptr<const GatewayChanges> all_changes, std::function<void(ops::Event)> teller)
+  Shared(const std::string& file, std::shared_ptr<const GatewayChanges> all_changes,
+         std::function<void(ops::Event)> teller)
       : changes(std::move(all_changes)),
         tell(std::move(teller)),
         facts({.file = file,
                .socket = dpdk::Eal::stats_socket(),
                .window = kBetweenCounts,
                .is_stopped = [this] { return has_stopped(); },
-               .pause = [this](milliseconds time) { return pause(time); }},
-              config),
+               .pause = [this](milliseconds time) { return pause(time); }}),
         times(dpdk::now()) {}
 
   bool has_stopped() {
@@ -114,7 +113,7 @@ void FaultWatch::Shared::look(Instant now) {
 }
 
 void FaultWatch::Shared::look_or_throw(Instant now) {
-  const judge::Facts found = facts.read(changes->reloads, now);
+  const judge::Facts found = facts.read(*changes->running(), now);
   const auto now_changed =
       book.look(judge::without_known(judge::judge(found), found.gateway->events));
   for (const judge::FaultBook::Change& change : now_changed) {
@@ -125,10 +124,9 @@ void FaultWatch::Shared::look_or_throw(Instant now) {
   }
 }
 
-FaultWatch::FaultWatch(const config::Gateway& config, const std::string& file,
-                       std::shared_ptr<const GatewayChanges> changes,
+FaultWatch::FaultWatch(const std::string& file, std::shared_ptr<const GatewayChanges> changes,
                        std::function<void(ops::Event)> tell)
-    : shared_(std::make_shared<Shared>(config, file, std::move(changes), std::move(tell))) {
+    : shared_(std::make_shared<Shared>(file, std::move(changes), std::move(tell))) {
   auto owned = std::make_unique<std::shared_ptr<Shared>>(shared_);
   if (dpdk::start_control_thread(thread_, "doctor", enter, owned.get()) != 0) {
     throw std::runtime_error("cannot start the thread doctor");

@@ -10,7 +10,6 @@
 #include <memory>
 #include <string>
 
-#include "config/model/schema.h"
 #include "relay/dpdk/device/dpdk_version.h"
 #include "relay/ops/events/event.h"
 #include "relay/satrelayd/reporting/gateway_changes.h"
@@ -19,10 +18,10 @@ namespace satrelay::satrelayd {
 
 class FaultWatch {
  public:
-  // `config` is the configuration of the gateway in `file`. Needs a running Eal with its stats
-  // socket. Throws std::runtime_error.
-  FaultWatch(const config::Gateway& config, const std::string& file,
-             std::shared_ptr<const GatewayChanges> changes, std::function<void(ops::Event)> tell);
+  // `file` is the file of the gateway. `changes` has a running configuration. Needs a running Eal
+  // with its stats socket. Throws std::runtime_error.
+  FaultWatch(const std::string& file, std::shared_ptr<const GatewayChanges> changes,
+             std::function<void(ops::Event)> tell);
   FaultWatch(const FaultWatch&) = delete;
   FaultWatch& operator=(const FaultWatch&) = delete;
   // Waits for the end of the thread for at most 100 ms. If a file blocks the thread for longer, it

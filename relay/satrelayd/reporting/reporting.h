@@ -37,6 +37,8 @@ class Reporting {
     changes_->note(event.kind);
     events_.tell(std::move(event));
   }
+  // Call this before the event of the reload is told.
+  void take_over(GatewayChanges::Running next) { changes_->take_over(std::move(next)); }
   std::shared_ptr<const GatewayChanges> changes() const { return changes_; }
 
  private:

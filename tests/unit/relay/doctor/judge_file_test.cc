@@ -41,6 +41,19 @@ TEST(JudgeFile, AFileThatChangedAfterTheStart) {
   EXPECT_THAT(judge_file(facts), IsEmpty());
 }
 
+TEST(JudgeFile, TheGatewayItselfKnowsWhetherItsFileHasChanged) {
+  Facts facts = sample_facts();
+  ReadFile& file = facts.file.read_files[0];
+  file.changed_ms = 1'970'000;
+  file.change = FileChange::kNone;
+  EXPECT_THAT(judge_file(facts), IsEmpty());
+  file.changed_ms = 1'000'000;
+  file.change = FileChange::kChanged;
+  EXPECT_THAT(find_check(judge_file(facts), "file_changed").cure, HasSubstr("satrelayctl reload"));
+  file.change = FileChange::kGone;
+  EXPECT_THAT(find_check(judge_file(facts), "file_changed").seen, HasSubstr("was removed"));
+}
+
 TEST(JudgeFile, TheLatestReloadWasRefused) {
   Facts facts = sample_facts();
   facts.gateway->events = Json::array({event("reload_refused", 1'950'000)});

@@ -75,6 +75,21 @@ TEST_F(ReloadTest, SaysInWhatTheFileDiffersFromWhatRuns) {
   EXPECT_EQ(keys_of(outcome_of(reload)), Keys{"rules"});
 }
 
+// The search for faults takes the configuration from here, and never from the file.
+TEST_F(ReloadTest, HandsOverWhatItHasRead) {
+  Reload reload(file_, config::load_gateway(file_));
+  write("log: warning\n");
+  const auto stamp = ctl::doctor::stamp_of(file_);
+  const Reload::Outcome outcome = outcome_of(reload);
+  write("log: error\n");
+  ASSERT_TRUE(outcome.taken_over) << outcome.error;
+  EXPECT_EQ(outcome.taken_over->config.log_level, config::LogLevel::kWarning);
+  EXPECT_EQ(outcome.taken_over->files.at(file_), stamp);
+  EXPECT_NE(outcome.taken_over->files.at(file_), ctl::doctor::stamp_of(file_));
+  write("no_such_key: 1\n");
+  EXPECT_FALSE(outcome_of(reload).taken_over);
+}
+
 // The file may have been written after the first read, so it is read once more.
 TEST_F(ReloadTest, ReadsOnceMoreIfAskedMeanwhile) {
   Reload reload(file_, config::load_gateway(file_));
