@@ -1,6 +1,7 @@
 #include "relay/doctor/fault_book.h"
 
 #include <algorithm>
+#include <optional>
 #include <string_view>
 
 namespace satrelay::ctl::doctor {
@@ -10,11 +11,13 @@ using machine::Finding;
 using machine::Findings;
 using ops::Severity;
 
-bool is_told(const Finding& finding, const Json& events) {
+// Whether the latest events show that another event reports the finding; nullopt if they show
+// neither its begin nor its end.
+std::optional<bool> is_told(const Finding& finding, const Json& events) {
   const machine::ToldBy& by = finding.told_by;
   if (by.begin.empty() || by.end.empty()) return !by.begin.empty();
   const std::string_view subject = by.subject.empty() ? finding.subject : by.subject;
-  bool is_under_way = false;
+  std::optional<bool> is_under_way;
   for (const Json& event : events) {
     if (!has_word(event, "subject", subject)) continue;
     if (has_word(event, "name", by.begin)) is_under_way = true;
@@ -35,42 +38,40 @@ Finding more_faults(std::size_t count) {
 
 }  // namespace
 
-Findings without_known(Findings findings, const Json& events) {
-  std::erase_if(findings, [&](const Finding& each) {
-    return each.severity == Severity::kInfo || is_told(each, events);
-  });
-  return findings;
-}
-
-std::vector<FaultBook::Change> FaultBook::look(const Findings& findings) {
+std::vector<FaultBook::Change> FaultBook::look(const Findings& findings, const Json& events) {
   std::vector<Change> changes;
-  std::set<Key> seen;
-  for (const Finding& finding : findings) seen.emplace(finding.subject, finding.check);
+  Seen seen;  // an info is no fault
+  for (const Finding& each : findings) {
+    if (each.severity != Severity::kInfo) seen.try_emplace(Key(each.subject, each.check), &each);
+  }
   end_all_but(seen, changes);
+  note_told_elsewhere(seen, events);
   std::size_t more = 0;
   for (const Finding& finding : findings) {
     const Key key(finding.subject, finding.check);
+    if (!seen.contains(key) || told_elsewhere_.contains(key)) continue;
     const auto known = told_.find(key);
     if (known != told_.end()) {
       // One event more if it is worse now. The severities begin with the worst one.
       if (finding.severity >= known->second.severity) continue;
       known->second = finding;
-      changes.push_back({.is_over = false, .finding = finding});
-    } else if (begins(key, finding)) {
+    } else {
+      if (!begins(key, finding)) continue;
       if (told_.size() >= kMost) {
         ++more;
         continue;
       }
       told_.emplace(key, finding);
-      changes.push_back({.is_over = false, .finding = finding});
     }
+    changes.push_back({.finding = finding});
   }
   tell_of_more(more, changes);
-  seen_ = std::move(seen);
+  seen_.clear();
+  for (const auto& [key, finding] : seen) seen_.insert(key);
   return changes;
 }
 
-void FaultBook::end_all_but(const std::set<Key>& seen, std::vector<Change>& changes) {
+void FaultBook::end_all_but(const Seen& seen, std::vector<Change>& changes) {
   for (auto each = told_.begin(); each != told_.end();) {
     if (seen.contains(each->first)) {
       ++each;
@@ -81,6 +82,15 @@ void FaultBook::end_all_but(const std::set<Key>& seen, std::vector<Change>& chan
     if (ended_.size() > kMost) ended_.pop_front();
     each = told_.erase(each);
   }
+}
+
+void FaultBook::note_told_elsewhere(const Seen& seen, const Json& events) {
+  // Many events may have pushed the one that counts out of the latest ones.
+  std::set<Key> told;
+  for (const auto& [key, finding] : seen) {
+    if (is_told(*finding, events).value_or(told_elsewhere_.contains(key))) told.insert(key);
+  }
+  told_elsewhere_ = std::move(told);
 }
 
 bool FaultBook::begins(const Key& key, const Finding& finding) const {

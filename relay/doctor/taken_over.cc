@@ -31,7 +31,8 @@ std::shared_ptr<const TakenOver> taken_over(config::Gateway config, const std::s
     const auto stamp = each.path == file ? file_stamp : stamp_of(each.path);
     if (stamp) files.emplace(each.path, *stamp);
   }
-  return std::make_shared<const TakenOver>(std::move(config), std::move(files));
+  return std::make_shared<const TakenOver>(
+      TakenOver{.config = std::move(config), .files = std::move(files)});
 }
 
 }  // namespace satrelay::ctl::doctor

@@ -114,8 +114,7 @@ void FaultWatch::Shared::look(Instant now) {
 
 void FaultWatch::Shared::look_or_throw(Instant now) {
   const judge::Facts found = facts.read(*changes->running(), now);
-  const auto now_changed =
-      book.look(judge::without_known(judge::judge(found), found.gateway->events));
+  const auto now_changed = book.look(judge::judge(found), found.gateway->events);
   for (const judge::FaultBook::Change& change : now_changed) {
     ops::Event event = fault_event(change);
     const std::lock_guard lock(mutex);

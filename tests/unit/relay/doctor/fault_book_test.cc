@@ -107,28 +107,53 @@ TEST(FaultBook, TellsOfSoManyFaultsAtATimeAndCountsTheRest) {
   EXPECT_EQ(words(changes).back(), "-more_faults");
 }
 
-TEST(WithoutKnown, LeavesOutInfosAndWhatEventsReport) {
+TEST(FaultBook, TellsNeitherInfosNorFaultsThatEventsReport) {
   Finding known = kError;
   known.told_by.begin = "peer_unheard";
-  EXPECT_THAT(
-      without_known({kError, finding("security_none", Severity::kInfo), known}, Json::array()),
-      testing::SizeIs(1));
+  FaultBook book;
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_THAT(words(book.look({known, finding("security_none", Severity::kInfo)})), IsEmpty());
+  }
 }
 
-TEST(WithoutKnown, LeavesOutAFindingWhileItsEventLasts) {
-  Finding cut = finding("rate_cut", Severity::kWarning, "peer hub");
-  cut.told_by = {.begin = "rate_cut", .end = "rate_restored", .subject = {}};
-  const auto left = [&](const char* events) {
-    return without_known({cut}, Json::parse(events)).size();
-  };
-  EXPECT_EQ(left("[]"), 1U);
-  EXPECT_EQ(left(R"([{"name": "rate_cut", "subject": "peer hub"}])"), 0U);
-  EXPECT_EQ(left(R"([{"name": "rate_cut", "subject": "peer other"}])"), 1U);
-  EXPECT_EQ(left(R"([{"name": "rate_cut", "subject": "peer hub"},
-                     {"name": "rate_restored", "subject": "peer hub"}])"),
-            1U);
-  cut.told_by.subject = "gateway";
-  EXPECT_EQ(left(R"([{"name": "rate_cut", "subject": "gateway"}])"), 0U);
+class TellsOfARate : public testing::Test {
+ protected:
+  TellsOfARate() { cut_.told_by = {.begin = "rate_cut", .end = "rate_restored", .subject = {}}; }
+  std::vector<std::string> look(const std::string& events) {
+    return words(book_.look({cut_}, Json::parse('[' + events + ']')));
+  }
+
+  const std::string begin_ = R"({"name": "rate_cut", "subject": "peer hub"})";
+  const std::string end_ = R"({"name": "rate_restored", "subject": "peer hub"})";
+  Finding cut_ = finding("rate_cut", Severity::kError, "peer hub");
+  FaultBook book_;
+};
+
+TEST_F(TellsOfARate, NotWhileItsEventLasts) {
+  EXPECT_THAT(look(begin_), IsEmpty());
+  EXPECT_THAT(look(begin_ + ',' + end_), ElementsAre("+rate_cut"));
+}
+
+TEST_F(TellsOfARate, IfOnlyAnotherSubjectHasTheEvent) {
+  EXPECT_THAT(look(R"({"name": "rate_cut", "subject": "peer other"})"), ElementsAre("+rate_cut"));
+}
+
+TEST_F(TellsOfARate, NotIfTheEventHasTheSubjectThatTheFindingNames) {
+  cut_.told_by.subject = "gateway";
+  EXPECT_THAT(look(R"({"name": "rate_cut", "subject": "gateway"})"), IsEmpty());
+}
+
+TEST_F(TellsOfARate, AndNotOfAnEndWhenAnotherEventReportsIt) {
+  EXPECT_THAT(look(""), ElementsAre("+rate_cut"));
+  EXPECT_THAT(look(begin_), IsEmpty()) << "it persists";
+  EXPECT_THAT(look(begin_ + ',' + end_), IsEmpty()) << "it was told already";
+  EXPECT_THAT(words(book_.look({})), ElementsAre("-rate_cut"));
+}
+
+TEST_F(TellsOfARate, NotWhenOtherEventsHavePushedItsEventOut) {
+  EXPECT_THAT(look(begin_), IsEmpty());
+  for (int i = 0; i < 3; ++i) EXPECT_THAT(look(""), IsEmpty());
+  EXPECT_THAT(look(end_), ElementsAre("+rate_cut"));
 }
 
 }  // namespace
