@@ -1,5 +1,6 @@
 // The peers: why one is not alive, and what is wrong with one that is.
 #include <algorithm>
+#include <cstddef>
 #include <string>
 
 #include "relay/doctor/judgements.h"
@@ -21,6 +22,20 @@ constexpr std::uint64_t kMuchLossPpm = 50'000;
 // A share of fewer packets than this is chance.
 constexpr std::uint64_t kPacketsThatTell = 1000;
 
+// Counters of the whole gateway, of packets that no peer of the file has sent, or that come to an
+// address or a port that the gateway does not serve. Anyone on the path can send such a packet.
+constexpr const char* kFromStrangers = "dropped_stp_unknown_peer";
+constexpr const char* kToNobody = "dropped_to_gateway";
+
+std::uint64_t growth_in(const Facts& facts, const char* counter) {
+  return growth_of(facts.gateway->counters, facts.gateway->earlier_counters, counter);
+}
+
+std::ptrdiff_t count_down(const Facts& facts) {
+  return std::ranges::count_if(facts.gateway->peers,
+                               [](const Json& peer) { return !has_word(peer, "state", "alive"); });
+}
+
 class PeerJudge {
  public:
   PeerJudge(const Facts& facts, const Json& peer, Findings& findings)
@@ -31,21 +46,26 @@ class PeerJudge {
         subject_("peer " + text(peer, "name")),
         findings_(findings) {}
 
-  void judge() {
+  void judge(bool is_only_one_down) {
     const std::string state = text(peer_, "state");
     if (state == "alive") return judge_living();
     // The exchanged ports are the cause, and have a finding of their own.
     if (looks_exchanged(facts_)) return;
     // A state shows the latest change. The counters that grow show the present cause.
-    if (judge_greetings(earlier_) || judge_strangers()) return;
+    if (judge_greetings(earlier_)) return;
+    judge_state(state);
+    // A stranger may send such packets as well. So they accuse no peer unless only one is down.
+    if (is_only_one_down) judge_strangers();
+  }
+
+ private:
+  void judge_state(const std::string& state) {
     if (state == "refused") judge_greetings({});
     if (state == "wrong_key") return judge_key();
     if (state == "closed") return judge_closed();
     if (state == "suspect") return judge_silence();
     if (state == "connecting") judge_unheard();
   }
-
- private:
   static const Json& earlier_of(const Facts& facts, const Json& peer) {
     static const Json nothing;
     const Json& all = facts.gateway->earlier_peers;
@@ -76,7 +96,7 @@ class PeerJudge {
   void judge_living();
   void judge_key();
   bool judge_greetings(const Json& before);
-  bool judge_strangers();
+  void judge_strangers();
   void judge_closed();
   void judge_silence();
   void judge_unheard();
@@ -177,32 +197,30 @@ bool PeerJudge::judge_greetings(const Json& before) {
 }
 
 // Packets arrive that may be the peer's, from or to another address or port than the file says.
-// Returns false if there are none.
-bool PeerJudge::judge_strangers() {
-  const auto growth = [&](const char* key) {
-    return growth_of(facts_.gateway->counters, facts_.gateway->earlier_counters, key);
-  };
-  if (const std::uint64_t strangers = growth("dropped_stp_unknown_peer"); strangers > 0) {
-    add("peer_other_address", Severity::kError,
+void PeerJudge::judge_strangers() {
+  if (grows("packets_in")) return;
+  if (const std::uint64_t strangers = growth_in(facts_, kFromStrangers); strangers > 0) {
+    add("peer_other_address", Severity::kWarning,
         "does not answer from " + address() + ", and STP comes from an unknown address (" +
-            std::to_string(strangers) + " dropped_stp_unknown_peer)",
-        "the far gateway has another address than the file says, or a NAT changes it",
+            std::to_string(strangers) + ' ' + kFromStrangers + ')',
+        "the far gateway has another address than the file says, or a NAT changes it; or a "
+        "stranger sends",
         "satrelayctl capture --port wan --filter 'udp port " + port_of_stp() +
             "' shows its address; write it into peers[].address");
-    return true;
+    return;
   }
-  const std::uint64_t others = growth("dropped_to_gateway");
-  if (grows("packets_in") || others == 0) return false;
+  const std::uint64_t others = growth_in(facts_, kToNobody);
+  if (others == 0) return;
   const auto& config = facts_.file.config;
-  add("peer_misdirected", Severity::kError,
+  add("peer_misdirected", Severity::kWarning,
       "does not answer, and packets come to a port or an address that this gateway does not serve "
       "(" +
-          std::to_string(others) + " dropped_to_gateway)",
-      "the peer has another stp.port, or another address for this gateway in its file",
+          std::to_string(others) + ' ' + kToNobody + ')',
+      "the peer has another stp.port, or another address for this gateway in its file; or a "
+      "stranger sends",
       "compare with the far file: stp.port is " + port_of_stp() + " here, and gateway.address " +
           (config ? config->gateway.own.to_string() : "as in the file of this gateway") +
           " is peers[].address there");
-  return true;
 }
 
 void PeerJudge::judge_closed() {
@@ -271,12 +289,34 @@ void PeerJudge::judge_unanswered() {
   note_event("peer_unheard");
 }
 
+// Several peers are down, and nothing shows which of them sends the stray packets.
+void judge_strays(const Facts& facts, std::ptrdiff_t down, Findings& findings) {
+  const std::uint64_t strangers = growth_in(facts, kFromStrangers);
+  const std::uint64_t others = growth_in(facts, kToNobody);
+  if (down < 2 || strangers + others == 0 || looks_exchanged(facts)) return;
+  findings.push_back(
+      {.check = "stray_packets",
+       .severity = Severity::kWarning,
+       .subject = "gateway",
+       .seen = std::to_string(down) + " peers do not answer, and packets fit no peer (" +
+               std::to_string(strangers) + ' ' + kFromStrangers + ", " + std::to_string(others) +
+               ' ' + kToNobody + ')',
+       .cause =
+           "a far gateway has another address or stp.port than the files say, or a NAT changes "
+           "it; or a stranger sends",
+       .cure = "satrelayctl capture --port wan --filter udp shows the addresses; compare them with "
+               "peers[].address at both ends",
+       .page = kPageOfPeer});
+}
+
 }  // namespace
 
 Findings judge_peers(const Facts& facts) {
   Findings findings;
   if (!facts.gateway) return findings;
-  for (const Json& peer : facts.gateway->peers) PeerJudge(facts, peer, findings).judge();
+  const std::ptrdiff_t down = count_down(facts);
+  for (const Json& peer : facts.gateway->peers) PeerJudge(facts, peer, findings).judge(down == 1);
+  judge_strays(facts, down, findings);
   return findings;
 }
 

@@ -58,15 +58,45 @@ TEST(JudgePeers, NoPacketsAtAll) {
 TEST(JudgePeers, PacketsFromAnotherAddress) {
   Facts facts = connecting();
   counters_of(facts)["dropped_stp_unknown_peer"] = 12U;
-  const auto finding = error_of(facts);
-  EXPECT_EQ(finding.check, "peer_other_address");
-  EXPECT_THAT(finding.seen, HasSubstr("12 dropped_stp_unknown_peer"));
+  const auto findings = judge_peers(facts);
+  EXPECT_THAT(names_of(findings), ElementsAre("peer_no_packets", "peer_other_address"));
+  EXPECT_EQ(findings.back().severity, ops::Severity::kWarning) << "a stranger may have sent them";
+  EXPECT_EQ(findings.back().subject, "peer ship");
+  EXPECT_THAT(findings.back().seen, HasSubstr("12 dropped_stp_unknown_peer"));
+  // The packets of the peer come from its address.
+  peer_of(facts)["counters"]["packets_in"] = 5U;
+  EXPECT_THAT(names_of(judge_peers(facts)), ElementsAre("peer_one_way"));
 }
 
 TEST(JudgePeers, PacketsToAnotherPort) {
   Facts facts = connecting();
   counters_of(facts)["dropped_to_gateway"] = 9U;
-  EXPECT_EQ(error_of(facts).check, "peer_misdirected");
+  const auto findings = judge_peers(facts);
+  EXPECT_THAT(names_of(findings), ElementsAre("peer_no_packets", "peer_misdirected"));
+  EXPECT_EQ(findings.back().severity, ops::Severity::kWarning);
+}
+
+TEST(JudgePeers, StrayPacketsAccuseNoPeerIfSeveralAreDown) {
+  for (const char* counter : {"dropped_stp_unknown_peer", "dropped_to_gateway"}) {
+    Facts facts = connecting();
+    counters_of(facts)[counter] = 1U;
+    Json other = peer_of(facts);
+    other["name"] = "island";
+    other["state"] = "suspect";
+    facts.gateway->peers.push_back(other);
+    const auto findings = judge_peers(facts);
+    EXPECT_THAT(names_of(findings), ElementsAre("peer_no_packets", "peer_silent", "stray_packets"));
+    EXPECT_EQ(findings.back().subject, "gateway");
+    EXPECT_EQ(findings.back().severity, ops::Severity::kWarning);
+    EXPECT_THAT(findings.back().seen, HasSubstr(std::string("1 ") + counter));
+    // One of them is alive again, so only the other can have sent it.
+    facts.gateway->peers[1]["state"] = "alive";
+    EXPECT_THAT(names_of(judge_peers(facts)), testing::Contains("peer_no_packets"));
+    EXPECT_THAT(names_of(judge_peers(facts)), testing::Not(testing::Contains("stray_packets")));
+    EXPECT_EQ(judge_peers(facts).back().subject, "peer ship");
+    facts.gateway->peers[0]["state"] = "alive";
+    EXPECT_THAT(judge_peers(facts), IsEmpty());
+  }
 }
 
 TEST(JudgePeers, OneDirectionOnly) {
@@ -125,7 +155,7 @@ TEST(JudgePeers, TheCounterThatGrowsNamesThePresentCause) {
   facts.gateway->earlier_counters = facts.gateway->counters;
   EXPECT_EQ(error_of(facts).check, "peer_wrong_key") << "nothing grows, so the state holds";
   counters_of(facts)["dropped_to_gateway"] = 8U;
-  EXPECT_EQ(error_of(facts).check, "peer_misdirected");
+  EXPECT_THAT(names_of(judge_peers(facts)), ElementsAre("peer_wrong_key", "peer_misdirected"));
   peer_of(facts)["counters"]["security_mismatch"] = 4U;
   EXPECT_EQ(error_of(facts).check, "peer_unlike_security");
   // It had stopped in order, and greets with another secret now.
