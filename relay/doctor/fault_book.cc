@@ -26,9 +26,9 @@ std::optional<bool> is_told(const Finding& finding, const Json& events) {
   return is_under_way;
 }
 
-Finding more_faults(std::size_t count) {
+Finding more_faults(std::size_t count, Severity worst) {
   return {.check = FaultBook::kMore,
-          .severity = Severity::kWarning,
+          .severity = worst,
           .subject = "gateway",
           .seen = std::to_string(count) + " more faults were found",
           .cause = "events tell of " + std::to_string(FaultBook::kMost) + " faults at a time",
@@ -46,7 +46,6 @@ std::vector<FaultBook::Change> FaultBook::look(const Findings& findings, const J
   }
   end_all_but(seen, changes);
   note_told_elsewhere(seen, events);
-  std::size_t more = 0;
   for (const Finding& finding : findings) {
     const Key key(finding.subject, finding.check);
     if (!seen.contains(key) || told_elsewhere_.contains(key)) continue;
@@ -57,15 +56,12 @@ std::vector<FaultBook::Change> FaultBook::look(const Findings& findings, const J
       known->second = finding;
     } else {
       if (!begins(key, finding)) continue;
-      if (told_.size() >= kMost) {
-        ++more;
-        continue;
-      }
+      if (told_.size() >= kMost && !make_room(finding.severity, changes)) continue;
       told_.emplace(key, finding);
     }
     changes.push_back({.finding = finding});
   }
-  tell_of_more(more, changes);
+  tell_of_more(seen, changes);
   seen_.clear();
   for (const auto& [key, finding] : seen) seen_.insert(key);
   return changes;
@@ -98,11 +94,33 @@ bool FaultBook::begins(const Key& key, const Finding& finding) const {
   return finding.severity == Severity::kError && std::ranges::find(ended_, key) == ended_.end();
 }
 
-void FaultBook::tell_of_more(std::size_t count, std::vector<Change>& changes) {
-  const bool has_more = count > 0;
-  if (has_more == has_more_) return;
-  has_more_ = has_more;
-  changes.push_back({.is_over = !has_more, .finding = more_faults(count)});
+bool FaultBook::make_room(Severity severity, std::vector<Change>& changes) {
+  const auto mildest =
+      std::ranges::max_element(told_, {}, [](const auto& each) { return each.second.severity; });
+  if (mildest->second.severity <= severity) return false;
+  changes.push_back({.is_over = true, .gives_way = true, .finding = std::move(mildest->second)});
+  told_.erase(mildest);
+  return true;
+}
+
+void FaultBook::tell_of_more(const Seen& seen, std::vector<Change>& changes) {
+  More more;
+  for (const auto& [key, finding] : seen) {
+    if (told_.contains(key) || told_elsewhere_.contains(key) || !begins(key, *finding)) continue;
+    ++more.count;
+    more.worst = std::min(more.worst, finding->severity);
+  }
+  if (more.count == 0) {
+    if (more_.count > 0) {
+      changes.push_back({.is_over = true, .finding = more_faults(more_.count, more_.worst)});
+    }
+    more_ = {};
+    return;
+  }
+  if (more_.count > 0 && more.count < 2 * more_.count && more.worst >= more_.worst) return;
+  // A severity or a number that goes down and up again is not told twice.
+  more_ = {.count = std::max(more.count, more_.count), .worst = std::min(more.worst, more_.worst)};
+  changes.push_back({.finding = more_faults(more.count, more_.worst)});
 }
 
 }  // namespace satrelay::ctl::doctor

@@ -30,11 +30,18 @@ constexpr milliseconds kEndsWithin(100);
 // An event has room for the first line of a text.
 std::string first_line_of(const std::string& text) { return text.substr(0, text.find('\n')); }
 
+std::string detail_of(const judge::FaultBook::Change& change) {
+  if (change.gives_way) {
+    return "from the events only: a worse one takes its place; satrelayctl doctor shows it";
+  }
+  return change.is_over ? "" : first_line_of(change.finding.seen);
+}
+
 ops::Event fault_event(const judge::FaultBook::Change& change) {
   const machine::Finding& finding = change.finding;
   ops::Event event{.kind = change.is_over ? ops::EventKind::kFaultOver : ops::EventKind::kFault,
                    .subject = finding.subject,
-                   .detail = change.is_over ? "" : first_line_of(finding.seen)};
+                   .detail = detail_of(change)};
   event.fault = ops::Fault{.check = finding.check,
                            .severity = finding.severity,
                            .cause = change.is_over ? "" : finding.cause,

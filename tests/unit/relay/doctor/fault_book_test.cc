@@ -107,6 +107,67 @@ TEST(FaultBook, TellsOfSoManyFaultsAtATimeAndCountsTheRest) {
   EXPECT_EQ(words(changes).back(), "-more_faults");
 }
 
+Findings many(int count, Severity severity) {
+  Findings all;
+  for (int i = 0; i < count; ++i) {
+    all.push_back(finding("many", severity, "peer " + std::to_string(i)));
+  }
+  return all;
+}
+
+TEST(FaultBook, AnErrorTakesThePlaceOfTheMildestFault) {
+  FaultBook book;
+  Findings all = many(FaultBook::kMost, Severity::kWarning);
+  book.look(all);
+  ASSERT_EQ(book.look(all).size(), FaultBook::kMost);
+  all.insert(all.begin(), kError);
+  const auto changes = book.look(all);
+  ASSERT_THAT(words(changes), ElementsAre("-many", "+nothing_accelerated", "+more_faults"));
+  EXPECT_TRUE(changes[0].gives_way);
+  EXPECT_FALSE(changes[1].gives_way);
+  EXPECT_EQ(changes[2].finding.seen, "1 more faults were found");
+  EXPECT_THAT(words(book.look(all)), IsEmpty());
+  // The other one returns when there is room.
+  all.erase(all.begin());
+  EXPECT_THAT(words(book.look(all)), ElementsAre("-nothing_accelerated", "+many", "-more_faults"));
+}
+
+TEST(FaultBook, AnErrorTakesNoPlaceOfAnError) {
+  FaultBook book;
+  Findings all = many(FaultBook::kMost, Severity::kError);
+  book.look(all);
+  all.push_back(kError);
+  const auto changes = book.look(all);
+  ASSERT_THAT(words(changes), ElementsAre("+more_faults"));
+  EXPECT_EQ(changes[0].finding.severity, Severity::kError);
+}
+
+TEST(FaultBook, TellsOfMoreAgainIfTheyDoubleOrGrowWorse) {
+  FaultBook book;
+  const auto look = [&](int errors, int warnings) {
+    Findings all = many(FaultBook::kMost + errors, Severity::kError);
+    for (int i = 0; i < warnings; ++i) {
+      all.push_back(finding("mild", Severity::kWarning, "peer " + std::to_string(i)));
+    }
+    return book.look(all);
+  };
+  look(0, 10);
+  auto changes = look(0, 10);
+  ASSERT_THAT(words(changes), ElementsAre("+more_faults"));
+  EXPECT_EQ(changes[0].finding.severity, Severity::kWarning);
+  look(0, 19);
+  EXPECT_THAT(words(look(0, 19)), IsEmpty()) << "less than twice 10";
+  look(0, 20);
+  EXPECT_THAT(words(look(0, 20)), ElementsAre("+more_faults"));
+  EXPECT_THAT(words(look(0, 1)), IsEmpty());
+  look(0, 20);
+  EXPECT_THAT(words(look(0, 20)), IsEmpty()) << "was told";
+  changes = look(1, 20);
+  ASSERT_THAT(words(changes), ElementsAre("+more_faults"));
+  EXPECT_EQ(changes[0].finding.severity, Severity::kError);
+  EXPECT_THAT(words(look(0, 0)), ElementsAre("-more_faults"));
+}
+
 TEST(FaultBook, TellsNeitherInfosNorFaultsThatEventsReport) {
   Finding known = kError;
   known.told_by.begin = "peer_unheard";
