@@ -95,7 +95,11 @@ std::vector<TrafficClass> read_classes(const Value& value) {
   for (const auto& each : value.named_entries(kHint)) {
     const std::string& name = each.first;
     const Value& entry = each.second;
-    if (classes.size() == kMostClasses) entry.tell("is one too many; there may be 15 classes");
+    // A class can have a dictionary of 128 KiB, so no class behind the limit is read.
+    if (classes.size() == kMostClasses) {
+      entry.tell("is one too many; there may be 15 classes");
+      break;
+    }
     // A class with a mistake is in the list too: its name is known, and rules may have it.
     TrafficClass& read = classes.emplace_back(TrafficClass{.name = name});
     entry.attempt([&] { check_name(entry, name); });

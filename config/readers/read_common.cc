@@ -215,6 +215,10 @@ unsigned read_cpu(const Value& value) { return static_cast<unsigned>(value.integ
 
 void read_cpu_list(const Value& value, const Fields& fields, Worker& worker) {
   const std::vector<Value> items = value.items_or_single();
+  if (items.size() > kMostWorkers) {
+    value.fail("has " + std::to_string(items.size()) +
+               " cores; write one for each worker, at most " + std::to_string(kMostWorkers));
+  }
   for (const Value& item : items) {
     item.attempt([&] {
       const unsigned number = read_cpu(item);

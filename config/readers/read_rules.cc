@@ -263,7 +263,10 @@ std::vector<Rule> read_rules(const Value& value, const std::vector<TrafficClass>
   constexpr std::size_t kMost = 65'535;
   std::vector<Rule> rules;
   for (const Value& rule : value.items("write a list of rules, first match wins")) {
-    if (rules.size() == kMost) rule.tell("is one too many; a gateway has at most 65535");
+    if (rules.size() == kMost) {
+      rule.tell("is one too many; a gateway has at most 65535");
+      break;
+    }
     Rule& read = rules.emplace_back();
     rule.attempt([&] { read = read_rule(rule, classes); });
   }

@@ -38,6 +38,15 @@ TEST_F(DictionaryKey, NamesTheFileThatIsRead) {
   EXPECT_EQ(config.classes[0].dictionary, content);
 }
 
+// Each class behind the limit could have a dictionary of 128 KiB.
+TEST_F(DictionaryKey, IsNotReadBehindTheLastClass) {
+  std::string classes = "classes:\n";
+  for (int i = 0; i < 15; ++i) classes += "  c" + std::to_string(i) + ": {}\n";
+  const std::string error =
+      error_with_line(classes + "  d: {dictionary: " + file_ + "}\n  e: {dictionary: x}\n");
+  EXPECT_EQ(error, "g.yaml:21:6: classes.d: is one too many; there may be 15 classes");
+}
+
 TEST_F(DictionaryKey, MistakesHaveTheirPlace) {
   EXPECT_EQ(error(), "cannot be read: No such file or directory");
   write(compress::bytes_of("no dictionary"));
