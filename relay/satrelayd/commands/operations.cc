@@ -8,6 +8,7 @@
 #include "relay/dpdk/loop/stop_signal.h"
 #include "relay/ops/log/log.h"
 #include "relay/satrelayd/commands/control_command.h"
+#include "relay/satrelayd/commands/refused_lines.h"
 #include "relay/satrelayd/commands/setting.h"
 #include "relay/satrelayd/reporting/reload_event.h"
 
@@ -115,7 +116,7 @@ std::string in_lines(const std::string& error, const std::vector<std::string>& m
   if (mistakes.empty()) return error;
   std::string text;
   for (const std::string& line : mistakes) {
-    if (text.size() + line.size() > kMost) return text.append("\nthe log has the others");
+    if (text.size() + line.size() > kMost) return text.append("\nsatrelayd --check tells the others");
     text += (text.empty() ? "" : "\n") + line;
   }
   return text;
@@ -175,8 +176,8 @@ void look_after_reload(Operations& operations) {
   } else {
     const std::vector<std::string>& mistakes = outcome->mistakes;
     operations.reload_result = "error: " + in_lines(error, mistakes);
-    // An event has room for one line, and may cut it, so the log has all lines.
-    for (const std::string& line : mistakes) ops::log_error("reload: " + line);
+    // An event has room for one line, and may cut it, so the log has more lines.
+    for (const std::string& line : refused_lines(mistakes)) ops::log_error(line);
     if (!mistakes.empty()) error = mistakes.back() + "; the first: " + mistakes.front();
     tell_of_refusal(std::move(error), refusal, operations);
   }
