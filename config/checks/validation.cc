@@ -14,6 +14,7 @@
 #include "config/checks/file_doubt.h"
 #include "config/checks/idle_rules.h"
 #include "config/model/traffic_class.h"
+#include "config/text/error.h"
 #include "config/text/format.h"
 
 namespace satrelay::config {
@@ -24,6 +25,8 @@ namespace {
 class Found {
  public:
   void add(const std::string& path, std::string message) {
+    // Further ones would not be told (error.h).
+    if (list_.size() == kMostMistakes) return;
     if (paths_.insert(path).second) list_.push_back({path, std::move(message)});
   }
   bool has(const std::string& path) const { return paths_.contains(path); }

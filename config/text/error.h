@@ -70,7 +70,7 @@ class FileError : public ConfigError {
 };
 
 // A document with so many mistakes is not read further.
-inline constexpr std::size_t kMostMistakes = 10'000;
+inline constexpr std::size_t kMostMistakes = 1'000;
 // How many of them lines_of() tells.
 inline constexpr std::size_t kMostToldMistakes = 100;
 

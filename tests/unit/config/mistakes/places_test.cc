@@ -166,12 +166,12 @@ TEST(AllMistakes, AreToldOnceBehindAliases) {
 
 TEST(AllMistakes, HaveABound) {
   std::string text = "rules:\n";
-  for (int i = 0; i < 20'000; ++i) text += "- {action: x}\n";
+  for (int i = 0; i < 2'000; ++i) text += "- {action: x}\n";
   const Lines lines = mistakes_in(with_line(text));
   ASSERT_EQ(lines.size(), kMostToldMistakes + 2);
   EXPECT_EQ(lines[99].substr(0, 37), "g.yaml:105:12: rules[99].action: \"x\" ");
-  EXPECT_EQ(lines[100], "and 9900 more");
-  EXPECT_EQ(lines[101], "10000 mistakes; the program looked no further");
+  EXPECT_EQ(lines[100], "and 900 more");
+  EXPECT_EQ(lines[101], "1000 mistakes; the program looked no further");
 }
 
 // 20,000 rules with 20,000 prefixes each would need gigabytes.
