@@ -1,7 +1,9 @@
 // satrelayd: the gateway at an earth station.
 #include <malloc.h>
+#include <unistd.h>
 
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <iostream>
@@ -355,6 +357,24 @@ int main_or_throw(int argc, char** argv) {
   }
 }
 
+int run_main(int argc, char** argv) {
+  try {
+    return main_or_throw(argc, argv);
+  } catch (const std::exception& error) {
+    ops::log_error(error.what());
+    return EXIT_FAILURE;
+  }
+}
+
+// Ends the program while a thread still reads: no destructor of a static object may run beside it.
+// By now all objects of the gateway are gone. Only DPDK's telemetry socket is still there, since
+// DPDK removes it in a handler of exit().
+[[noreturn]] void end_beside_a_thread(int status) {
+  ::unlink(dpdk::Eal::stats_socket().c_str());
+  std::fflush(stdout);  // not all streams: the thread may hold the lock of another one
+  ::_exit(status);
+}
+
 }  // namespace
 }  // namespace satrelay::satrelayd
 
@@ -364,10 +384,9 @@ int main(int argc, char** argv) {
   // longest call").
   mallopt(M_MXFAST, 0);
   satrelay::ops::open_log("satrelayd", satrelay::config::LogLevel::kInfo);
-  try {
-    return satrelay::satrelayd::main_or_throw(argc, argv);
-  } catch (const std::exception& error) {
-    satrelay::ops::log_error(error.what());
-    return EXIT_FAILURE;
+  const int status = satrelay::satrelayd::run_main(argc, argv);
+  if (satrelay::satrelayd::FaultWatch::has_left_a_thread()) {
+    satrelay::satrelayd::end_beside_a_thread(status);
   }
+  return status;
 }

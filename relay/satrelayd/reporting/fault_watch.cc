@@ -1,5 +1,6 @@
 #include "relay/satrelayd/reporting/fault_watch.h"
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <exception>
@@ -26,6 +27,8 @@ constexpr milliseconds kLookForChanges(500);
 // A silent peer and a gateway on the wrong port are heard at least this often.
 constexpr milliseconds kBetweenCounts(4000);
 constexpr milliseconds kEndsWithin(100);
+
+std::atomic<bool> left_a_thread = false;
 
 // An event has room for the first line of a text.
 std::string first_line_of(const std::string& text) { return text.substr(0, text.find('\n')); }
@@ -162,8 +165,11 @@ FaultWatch::~FaultWatch() {
   if (ended) {
     pthread_join(thread_, nullptr);
   } else {
+    left_a_thread = true;
     pthread_detach(thread_);
   }
 }
+
+bool FaultWatch::has_left_a_thread() { return left_a_thread; }
 
 }  // namespace satrelay::satrelayd

@@ -27,6 +27,9 @@ class FaultWatch {
   // Waits for the end of the thread for at most 100 ms. If a file blocks the thread for longer, it
   // goes on alone, and uses nothing of the gateway any more.
   ~FaultWatch();
+  // Whether a thread went on alone. It still uses static objects, such as those of the libraries,
+  // so the program must then end by _exit(), which destroys none of them.
+  static bool has_left_a_thread();
 
   // The thread tells nothing from now on, and ends soon. Does not wait.
   void stop();
