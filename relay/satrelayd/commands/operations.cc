@@ -116,7 +116,8 @@ std::string in_lines(const std::string& error, const std::vector<std::string>& m
   if (mistakes.empty()) return error;
   std::string text;
   for (const std::string& line : mistakes) {
-    if (text.size() + line.size() > kMost) return text.append("\nsatrelayd --check tells the others");
+    if (text.size() + line.size() > kMost)
+      return text.append("\nsatrelayd --check tells the others");
     text += (text.empty() ? "" : "\n") + line;
   }
   return text;
