@@ -103,8 +103,8 @@ void read_ports(const Value& value, Gateway& config) {
                       [&](const Value& port) { config.wan = read_port(port); });
 }
 
-// Reads the peers, and the values that they need. Of those that have a mistake, only that mistake
-// is told.
+// Reads the peers, and the values that they need. If one of those values has a mistake, the reader
+// tells that mistake only.
 void read_peers_and_security(const Fields& fields, Gateway& config) {
   fields.read("access", [&](const Value& access) { read_access_into(access, config); });
   const bool user_is_known = fields.are_sound({"access"});

@@ -1,6 +1,7 @@
-// What the web server in front of the panel says about a client: its address, and whether its
-// connection is encrypted. Only the web server can reach the panel's UNIX socket, and it overwrites
-// these headers. A client of a TCP port could write them itself, so there they mean nothing.
+// The web server in front of the panel says two things about a client: its address, and whether its
+// connection is encrypted. It overwrites these headers, and only it and other members of the
+// socket's group can reach the socket. A client of a TCP port could write the headers itself, so
+// there they mean nothing.
 #pragma once
 
 #include <optional>

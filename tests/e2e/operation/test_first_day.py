@@ -52,7 +52,7 @@ ports:
 both: {{rate: {RATE}, delay: 250ms}}
 overhead: ethernet
 """
-# What a machine has when its kernel has booted.
+# A command needs these mounts, which a machine has when its kernel has booted.
 ENTER = """\
 mount -t sysfs sysfs "$0/sys"; mount -t proc proc "$0/proc"; mount -t tmpfs -o mode=755 tmpfs "$0/dev/shm"
 exec chroot "$0" env -i PATH=/usr/sbin:/usr/bin HOME=/srv LANG=C.UTF-8 DEBIAN_FRONTEND=noninteractive sh -c "$1"

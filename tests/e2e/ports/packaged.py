@@ -16,7 +16,7 @@ NEXT_VERSION = "99.0.0"
 
 
 def git(clone: str, *argv: str) -> str:
-    # What root reads in a tree of another user is only copied from there.
+    # Without this trust git refuses a tree that another user owns.
     trust = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "safe.directory", "GIT_CONFIG_VALUE_0": "*"}
     command = ["git", "-C", clone, *argv]
     done = subprocess.run(command, capture_output=True, text=True, check=True, env={**os.environ, **trust})
